@@ -58,7 +58,6 @@ typedef struct maki_config_section {
     size_t count;
 } maki_config_section;
 
-MAKI_API size_t maki_config_section_count(void);
 MAKI_API const maki_config_section *maki_config_section_at(size_t index); /* NULL after the last */
 /* The default of one name if it differs from the row's, for example llm.ollama.base_url.  *path is NULL after the last. */
 MAKI_API void maki_config_named_default(size_t index, const char **path, const char **initial);

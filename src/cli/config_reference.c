@@ -95,10 +95,10 @@ static void print_table(const maki_config_section *part, bool unused)
 void cli_print_config_reference(void)
 {
     fputs(head, stdout);
-    for (size_t i = 0; i < maki_config_section_count(); i++)
+    for (size_t i = 0; maki_config_section_at(i); i++)
         print_table(maki_config_section_at(i), false);
     print_named_defaults();
     printf("\n## Without effect yet\n\nAccepted and checked, so that a file can be complete.\n");
-    for (size_t i = 0; i < maki_config_section_count(); i++)
+    for (size_t i = 0; maki_config_section_at(i); i++)
         print_table(maki_config_section_at(i), true);
 }

@@ -6,7 +6,6 @@
 #include "base/buf.h"
 #include "base/json_print.h"
 #include "base/str.h"
-#include "base/text.h"
 #include "config/config_internal.h"
 
 static const maki_str mask = { "********", 8 };
@@ -38,16 +37,6 @@ static maki_str without_password(maki_str text, maki_arena *arena)
                             (int)(text.len - to), text.ptr + to);
 }
 
-/* Newlines and other control characters become spaces. */
-static maki_str on_one_line(maki_str text, maki_arena *arena)
-{
-    char *line = maki_arena_get(arena, text.len);
-    if (!line) return (maki_str){ "", 0 };
-    if (text.len) memcpy(line, text.ptr, text.len);
-    maki_utf8_one_line(line, text.len);
-    return maki_str_trim((maki_str){ line, text.len });
-}
-
 static maki_str join(const maki_value *value, maki_arena *arena)
 {
     maki_buf text = maki_buf_new(arena->alloc, MAKI_CONFIG_MEMORY);
@@ -66,7 +55,7 @@ maki_str maki_value_show(const maki_value *value, maki_arena *arena)
     }
     if (value->row->type == MAKI_CONFIG_SECRET) return mask;
     maki_str text = maki_value_is_list(value->row) ? join(value, arena) : value->text;
-    return without_password(on_one_line(text, arena), arena);
+    return without_password(maki_str_trim(maki_problem_line(arena, text)), arena);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------- */

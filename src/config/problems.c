@@ -3,41 +3,28 @@
  * Always: `mistakes` counts every mistake, so a configuration with one is never accepted, also when its row was not kept. */
 #include "config/problems.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 #include "base/err.h"
 #include "base/sort.h"
 #include "base/str.h"
 #include "base/text.h"
 
-static maki_str print(maki_arena *arena, const char *fmt, va_list args)
+maki_str maki_problem_line(maki_arena *arena, maki_str text)
 {
-    va_list again;
-    va_copy(again, args);
-    int n = vsnprintf(NULL, 0, fmt, args);
-    char *at = n < 0 ? NULL : maki_arena_get(arena, (size_t)n + 1);
-    if (at) vsnprintf(at, (size_t)n + 1, fmt, again);
-    va_end(again);
-    if (!at) return (maki_str){ "", 0 };
-    maki_utf8_one_line(at, (size_t)n);
-    return (maki_str){ at, (size_t)n };
+    char *line = maki_arena_get(arena, text.len + 1); /* NUL-terminated */
+    if (!line) return (maki_str){ "", 0 };
+    if (text.len) memcpy(line, text.ptr, text.len);
+    maki_utf8_one_line(line, text.len);
+    return (maki_str){ line, text.len };
 }
 
-void maki_problem_note(maki_problems *all, bool warning, maki_text_position at, const char *fmt,
-                       ...)
+void maki_problem_note(maki_problems *all, bool warning, maki_text_position at, maki_str message)
 {
-    va_list args;
+    maki_config_problem problem = { warning, all->file, at.line, at.column,
+                                    maki_problem_line(all->arena, message) };
     if (!warning) all->mistakes++;
-    if (all->count == MAKI_PROBLEMS_MAX) return;
-    maki_config_problem *rows =
-        maki_arena_grow(all->arena, all->rows, all->count, &all->capacity, sizeof *rows);
-    if (!rows) return;
-    all->rows = rows;
-    va_start(args, fmt);
-    rows[all->count++] = (maki_config_problem){ warning, all->file, at.line, at.column,
-                                                print(all->arena, fmt, args) };
-    va_end(args);
+    if (all->count < MAKI_PROBLEMS_MAX) /* the arena keeps a failure */
+        (void)maki_arena_add(all->arena, &all->rows, &all->count, &all->capacity, &problem,
+                             sizeof problem, NULL);
 }
 
 /* Problems without a line come last. */

@@ -21,11 +21,14 @@ typedef struct maki_problems {
     size_t mistakes; /* without warnings, but with those above MAKI_PROBLEMS_MAX */
 } maki_problems;
 
-/* Add one.  Its message becomes one line of valid UTF-8, whatever was formatted into it. */
-void maki_problem_note(maki_problems *all, bool warning, maki_text_position at, const char *fmt,
-                       ...) MAKI_PRINTF(4, 5);
-#define maki_problem_add(all, ...)  maki_problem_note(all, false, __VA_ARGS__)
-#define maki_problem_warn(all, ...) maki_problem_note(all, true, __VA_ARGS__)
+/* Add one, its message as in printf, which becomes one line whatever is formatted into it. */
+void maki_problem_note(maki_problems *all, bool warning, maki_text_position at, maki_str message);
+#define maki_problem_add(all, at, ...) \
+    maki_problem_note(all, false, at, maki_arena_print((all)->arena, __VA_ARGS__))
+#define maki_problem_warn(all, at, ...) \
+    maki_problem_note(all, true, at, maki_arena_print((all)->arena, __VA_ARGS__))
+/* A copy with newlines and other control characters as spaces; NUL-terminated. */
+maki_str maki_problem_line(maki_arena *arena, maki_str text);
 
 /* Pass all to options->on_problem in the order of the file, and return the first mistake; MAKI_OK: there is none. */
 maki_status maki_problems_report(maki_problems *all, const maki_config_options *options,

@@ -225,14 +225,9 @@ static const struct named_default { const char *path, *initial; } named_defaults
 };
 /* clang-format on */
 
-size_t maki_config_section_count(void)
-{
-    return sizeof sections / sizeof sections[0];
-}
-
 const maki_config_section *maki_config_section_at(size_t index)
 {
-    return index < maki_config_section_count() ? &sections[index] : NULL;
+    return index < sizeof sections / sizeof sections[0] ? &sections[index] : NULL;
 }
 
 void maki_config_named_default(size_t index, const char **path, const char **initial)
@@ -244,9 +239,10 @@ void maki_config_named_default(size_t index, const char **path, const char **ini
 
 const maki_config_setting *maki_setting_at(size_t index)
 {
-    for (size_t i = 0; i < maki_config_section_count(); i++) {
-        if (index < sections[i].count) return &sections[i].settings[index];
-        index -= sections[i].count;
+    const maki_config_section *section = sections;
+    for (; section < sections + sizeof sections / sizeof sections[0]; section++) {
+        if (index < section->count) return &section->settings[index];
+        index -= section->count;
     }
     return NULL;
 }

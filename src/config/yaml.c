@@ -223,7 +223,7 @@ static bool check_utf8(maki_str bytes, maki_problems *problems)
     size_t bad = 0;
     if (bytes.len >= 2 && (maki_str_starts(bytes, MAKI_LIT("\xff\xfe")) ||
                            maki_str_starts(bytes, MAKI_LIT("\xfe\xff")))) {
-        maki_problem_add(problems, (maki_text_position){ 1, 1 },
+        maki_problem_add(problems, ((maki_text_position){ 1, 1 }),
                          "this is UTF-16; save the file as UTF-8");
         return false;
     }
@@ -327,7 +327,7 @@ maki_status maki_yaml_read(maki_str bytes, maki_problems *problems, maki_yaml_no
     yaml_parser_t parser;
     *top = NULL;
     if (bytes.len > MAKI_YAML_BYTES) {
-        maki_problem_add(problems, (maki_text_position){ 0, 0 },
+        maki_problem_add(problems, ((maki_text_position){ 0, 0 }),
                          "larger than %d KB; remove what is no configuration",
                          MAKI_YAML_BYTES >> 10);
         return MAKI_OK;

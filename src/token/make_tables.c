@@ -94,7 +94,7 @@ static void add_token(encoding *v, const char *word, size_t len)
 {
     unsigned char *out = v->bytes + v->bytes_len;
     uint32_t bits = 0, n = 0;
-    size_t made = 0;
+    size_t decoded = 0;
     for (size_t i = 0; i < len && word[i] != '='; i++) {
         int value = base64_value(word[i]);
         if (value < 0) die("token %u is not base64", v->count);
@@ -102,12 +102,12 @@ static void add_token(encoding *v, const char *word, size_t len)
         n += 6;
         if (n >= 8) {
             n -= 8;
-            out[made++] = (unsigned char)(bits >> n);
+            out[decoded++] = (unsigned char)(bits >> n);
         }
     }
-    if (made == 0 || made > TOKEN_MAX) die("token %u has %zu bytes", v->count, made);
-    v->tokens[v->count++] = (token){ .bytes = out, .len = (uint32_t)made };
-    v->bytes_len += made;
+    if (decoded == 0 || decoded > TOKEN_MAX) die("token %u has %zu bytes", v->count, decoded);
+    v->tokens[v->count++] = (token){ .bytes = out, .len = (uint32_t)decoded };
+    v->bytes_len += decoded;
 }
 
 static encoding new_encoding(size_t text_len)
@@ -153,7 +153,7 @@ static encoding read_claude(const char *path)
 
 /* ---- merging ------------------------------------------------------------------------------------ */
 
-static uint64_t *map_place(const encoding *v, uint64_t key)
+static uint64_t *map_slot(const encoding *v, uint64_t key)
 {
     uint32_t i = (uint32_t)(maki_pair_hash(key) >> 20) & v->map_mask;
     while (v->map[i] && v->map[i] >> 24 != key)
@@ -163,7 +163,7 @@ static uint64_t *map_place(const encoding *v, uint64_t key)
 
 static uint32_t pair_index(const encoding *v, uint32_t left, uint32_t right)
 {
-    uint64_t found = *map_place(v, maki_pair_key(left, right));
+    uint64_t found = *map_slot(v, maki_pair_key(left, right));
     return found ? (uint32_t)(found & 0xffffff) - 1 : MAKI_NO_TOKEN;
 }
 
@@ -209,9 +209,9 @@ static void split_tokens(encoding *v)
         if (parts[0] >= i || parts[1] >= i) die("token %u is merged from a later one", i);
         t->left = parts[0];
         t->right = parts[1];
-        uint64_t key = maki_pair_key(t->left, t->right), *place = map_place(v, key);
-        if (*place) die("tokens %u and %u are the same", i, (uint32_t)(*place & 0xffffff) - 1);
-        *place = key << 24 | (i + 1);
+        uint64_t key = maki_pair_key(t->left, t->right), *slot = map_slot(v, key);
+        if (*slot) die("tokens %u and %u are the same", i, (uint32_t)(*slot & 0xffffff) - 1);
+        *slot = key << 24 | (i + 1);
     }
 }
 

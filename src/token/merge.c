@@ -39,9 +39,8 @@ typedef struct joiner {
     maki_merge_scratch *m;
     maki_merged_fn *ids;
     void *ctx;
-    size_t
-        start; /* where the last pending token begins; without one, where the next window begins */
-    size_t pending;       /* tokens in m->held ... */
+    size_t start;         /* of the last pending token; without one, of the next window */
+    size_t pending;       /* tokens in m->pending ... */
     size_t pending_bytes; /* ... and their length */
     size_t added;         /* tokens out of the last window */
     uint64_t total;       /* tokens emitted */

@@ -11,9 +11,9 @@
  *     begin     u32[65536]        the token of two bytes, or MAKI_NO_TOKEN, by first << 8 | second
  *     joins     u8[32 KB]         bits: which pairs of CJK characters some token joins
  *
- * A pair stands here once for each token longer than a byte: the two tokens it is merged from last.
+ * There is one pair for each token longer than a byte: the two tokens it is merged from last.
  * No other pair with the same bytes can come up in merging, because what merging does inside the
- * bytes of a token is the same wherever they stand; make_tables checks that each token is reached. */
+ * bytes of a token is the same in any context; make_tables checks that each token is reached. */
 #ifndef MAKI_TOKEN_TABLE_H
 #define MAKI_TOKEN_TABLE_H
 
@@ -68,7 +68,7 @@ static inline uint32_t maki_pair_slot(uint64_t hash, uint32_t shift, uint32_t sl
     return maki_pair_place((uint32_t)hash + shift * 0x9e3779b1u, slots);
 }
 
-/* The bit of a bucket's filter that stands for a pair: of its upper 16. */
+/* The bit of a bucket's filter for a pair: one of its upper 16. */
 static inline uint32_t maki_pair_bit(uint64_t hash)
 {
     return 1u << (16 + (hash >> 32 & 15));
