@@ -73,4 +73,10 @@ has 'its record' "\"tokensBefore\":$tokens,\"tokensAfter\":$after," "$(tail -1 t
 has 'history log tells it' "reason=\"forced\" action=\"condense\" tokensBefore=$tokens tokensAfter=$after messagesRemoved=" "$("$maki" history log "$talk" 2>/dev/null | tail -1)"
 check 'its undo: one event' "$((1 + $(wc -l <talk.events.jsonl)))" "$("$maki" history undo "$talk" >/dev/null 2>&1; wc -l <talk.events.jsonl)"
 check 'as it was' "$tokens" "$(told)"
+
+# ---- a window that the provider reports ------------------------------------------------------------
+printf 'llm:\n  provider: fake\n  fake: {model: models/fake, protocol: gemini, base_url: "%s"}\n' "${said##* }" >gemini.yaml
+export MAKI_CONFIG=gemini.yaml
+"$maki" chat --session "$dir/other.jsonl" -p 'こんにちは 你好 안녕 🍣' >/dev/null 2>&1
+check 'session status: a window that the provider reported' '1048576 provider' "$(from "$maki" session status "$dir/other.jsonl" --json)"
 tap_end
