@@ -4,7 +4,7 @@
  *     bench_tokens worst ENCODING                100 KB in one piece, ms; 1 and 10 MB of "a"
  *
  * speed: `first` begins with nothing remembered, `warm` is the pass after it, and so for encoding;
- * `two_first` and `two_warm` are two threads that share a memory, each with its tokenizer and every
+ * `two_first` and `two_warm` are two threads that share a cache, each with its tokenizer and every
  * second document.  Each is the middle one of three, taken in turn.  `tokens` are those of every STEP-th
  * document, to be compared with the peer's.  Only the work itself is timed.  worst: the best of three. */
 #include <fcntl.h>
@@ -45,27 +45,27 @@ static double middle(double *values)
     return values[TIMES / 2];
 }
 
-/* `memory` NULL: with one of its own. */
-static maki_tokenizer *open_tokenizer(const char *name, maki_token_cache *memory)
+/* `cache` NULL: with one of its own. */
+static maki_tokenizer *open_tokenizer(const char *name, maki_token_cache *cache)
 {
     maki_env env = maki_env_system();
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     maki_tokenizer *t = NULL;
     maki_err err = { 0 };
-    options.memory = memory;
+    options.cache = cache;
     if (maki_tokenizer_open(&env, maki_encoding_named(name), &options, &t, &err) != MAKI_OK)
         stop(err.msg);
     return t;
 }
 
-static maki_token_cache *open_memory(const char *name)
+static maki_token_cache *open_cache(const char *name)
 {
     maki_env env = maki_env_system();
-    maki_token_cache *memory = NULL;
+    maki_token_cache *cache = NULL;
     maki_err err = { 0 };
-    if (maki_token_cache_open(&env, maki_encoding_named(name), &memory, &err) != MAKI_OK)
+    if (maki_token_cache_open(&env, maki_encoding_named(name), &cache, &err) != MAKI_OK)
         stop(err.msg);
-    return memory;
+    return cache;
 }
 
 /* ---- documents ----------------------------------------------------------------------------- */
@@ -129,15 +129,15 @@ static void measure(job *jobs, size_t count, bool encode, double *first, double 
 /* Two threads that learn from each other, each with every second document. */
 static void measure_two(const char *name, maki_str text, double *first, double *warm)
 {
-    maki_token_cache *memory = open_memory(name);
+    maki_token_cache *cache = open_cache(name);
     job two[2];
     for (size_t i = 0; i < 2; i++)
         two[i] =
-            (job){ .tokenizer = open_tokenizer(name, memory), .text = text, .from = i, .step = 2 };
+            (job){ .tokenizer = open_tokenizer(name, cache), .text = text, .from = i, .step = 2 };
     measure(two, 2, false, first, warm);
     for (size_t i = 0; i < 2; i++)
         maki_tokenizer_close(two[i].tokenizer);
-    maki_token_cache_close(memory);
+    maki_token_cache_close(cache);
 }
 
 static maki_str read_file(const char *path)

@@ -51,9 +51,9 @@ typedef struct seen {
 static void on_problem(void *ctx, const maki_config_problem *p)
 {
     seen *s = ctx;
-    MUST(p->words.len && maki_utf8_valid(p->words, NULL));
-    for (size_t i = 0; i < p->words.len; i++)
-        MUST((unsigned char)p->words.ptr[i] >= 0x20 && p->words.ptr[i] != 0x7f);
+    MUST(p->message.len && maki_utf8_valid(p->message, NULL));
+    for (size_t i = 0; i < p->message.len; i++)
+        MUST((unsigned char)p->message.ptr[i] >= 0x20 && p->message.ptr[i] != 0x7f);
     MUST(p->line <= s->lines + 1);
     MUST(p->line == 0 || p->line >= s->line); /* in the order of the file */
     if (p->line) s->line = p->line;

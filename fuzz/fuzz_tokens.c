@@ -1,6 +1,6 @@
 /* fuzz_tokens.c -- every way to count and encode gives the tokens of the slow reference.
  *
- * The input is the text, in all three vocabularies: with and without memory, with and without AVX2, in
+ * The input is the text, in all three encodings: with and without a cache, with and without AVX2, in
  * one go and in parts; decoded it is the text again.  A part of it is also merged as if it were one
  * piece: most pieces of an input are too short to tell much. */
 #include "fuzz.h"

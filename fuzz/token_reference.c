@@ -231,7 +231,7 @@ static size_t first_match(const expression *e, const unit *u, size_t left)
     abort(); /* each of the three matches any character */
 }
 
-/* ---- the vocabulary ------------------------------------------------------------------------ */
+/* ---- the encoding   ------------------------------------------------------------------------ */
 
 enum { NO_ID = UINT32_MAX };
 

@@ -1,6 +1,6 @@
 /* token_reference.h -- the tokens of a text, slowly: what src/token must agree with on any bytes.
  *
- * Independent of src/token but for the vocabulary and the list of character classes.  The regular
+ * Independent of src/token except the encoding and the list of character classes.  The regular
  * expressions are matched as they are written, alternative by alternative and with backtracking; a
  * piece is merged by looking for the best pair among all, again and again.  Time grows with the
  * square of a piece's length. */

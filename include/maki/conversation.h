@@ -1,12 +1,12 @@
-/* conversation.h -- a conversation as a program sees it: append, go through it, see any revision of it.
+/* conversation.h -- the API of a conversation: append to it, iterate over it, read any revision of it.
  *
  * A conversation is an append-only log of messages and the events about them.  Nothing in it is ever
- * changed or removed; what a model is shown is a view, and every view of the past can be seen again.
+ * changed or removed; a model is shown a view, and every earlier view can be read again.
  * What changes a view (condensing, rewinding ...) is an operation (op.h).
  *
  * A handle belongs to the thread that opened it; any number of processes may have the same
- * conversation open.  A long import, and counting a long conversation anew, use threads of ours: then
- * the allocator of the handle's environment is called by several threads at once. */
+ * conversation open.  A long import, and rebuilding the index of a long conversation, start threads: then the allocator of
+ * the handle's environment is called by several threads at once. */
 #ifndef MAKI_CONVERSATION_H
 #define MAKI_CONVERSATION_H
 
@@ -18,30 +18,29 @@
 typedef struct maki_conversation maki_conversation;
 
 typedef enum maki_open_mode {
-    MAKI_OPEN,        /* to read and write; MAKI_NOTFOUND when it is not there */
-    MAKI_OPEN_CREATE, /* the same, made if it is not there */
+    MAKI_OPEN,        /* to read and write; MAKI_NOTFOUND if it does not exist */
+    MAKI_OPEN_CREATE, /* the same, created if missing */
     MAKI_OPEN_READ,   /* never writes, not even an index */
-    MAKI_OPEN_READ_SHARED /* to read: an index that is missing is made and kept where that may be done; never
-                    * waits for who writes */
+    MAKI_OPEN_READ_SHARED /* to read: a missing index is built, and written if permitted; never waits for
+                    * a writer */
 } maki_open_mode;
 
-/* `path` is the messages file (it ends with .jsonl), a folder with messages.jsonl in it, or the name of
+/* `path` is the messages file (it ends with .jsonl), a directory with messages.jsonl in it, or the name of
  * a task, a session or a session key (agent:AGENT:KEY).  On
  * MAKI_OK the caller owns *out and ends it with maki_conversation_close(). */
 MAKI_API maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mode,
                                             maki_conversation **out, maki_err *err) MAKI_MUST_CHECK;
 MAKI_API void maki_conversation_close(maki_conversation *c); /* accepts NULL */
 
-/* Told while a conversation is counted as a whole: an index that was missing, or of another version, is
- * made again.  `done` and `total` are bytes.  Not MAKI_OK stops it, with that status.  fn NULL: nobody is told. */
+/* Report the progress of rebuilding an index that was missing or of another version.  `done` and `total` are bytes.  Any
+ * status but MAKI_OK stops it and is returned.  fn NULL: no reports. */
 MAKI_API void maki_watch_counting(maki *m,
                                   maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
                                   void *ctx);
-/* How many threads count tokens when there is much to count: 0, one a core, unless told; 1: only the
- * caller's. */
+/* The number of threads that count tokens when there is much to count: 0, the default, is one a core; 1: only the caller's. */
 MAKI_API void maki_set_threads(maki *m, size_t threads);
 
-/* The newest message and the newest event; 0 when there is none. */
+/* The newest message and the newest event; 0 if there are none. */
 MAKI_API uint64_t maki_conversation_last(const maki_conversation *c);
 MAKI_API uint64_t maki_conversation_events(const maki_conversation *c);
 
@@ -58,22 +57,22 @@ typedef struct maki_revision {
 
 /* One message.  `json` and everything it points to are valid until the callback returns. */
 typedef struct maki_message {
-    uint64_t seq;    /* 0: made by an event (a summary, a marker) */
-    uint64_t ev;     /* the event that made it */
+    uint64_t seq;    /* 0: a synthetic message (a summary, a marker) */
+    uint64_t ev;     /* the event that added it */
     int64_t ts;      /* milliseconds; 0: unknown */
     uint32_t tokens; /* in o200k_base */
-    bool hidden;     /* not in the view; only met with `all` */
+    bool hidden;     /* not in the view; only with `all` */
     bool pinned;
     maki_str json;
 } maki_message;
 typedef maki_status (*maki_each_message)(void *ctx, const maki_message *message, maki_err *err);
 
-/* Go through the view at a revision, or, with `all`, through every message of the log, those outside
- * the view marked hidden.  In constant memory; not MAKI_OK from the callback stops. */
+/* Iterate over the view at a revision or, with `all`, over every message of the log, those outside the view marked hidden.
+ * In constant memory; any status but MAKI_OK from the callback stops. */
 MAKI_API maki_status maki_conversation_each(maki_conversation *c, maki_revision at, bool all,
                                             maki_each_message fn, void *ctx, maki_err *err);
 
-/* Each event as it stands in the file, in order. */
+/* Each event as it is in the file, in order. */
 typedef maki_status (*maki_each_event)(void *ctx, uint64_t ev, maki_str json, maki_err *err);
 MAKI_API maki_status maki_conversation_each_event(maki_conversation *c, maki_each_event fn,
                                                   void *ctx, maki_err *err);
@@ -81,24 +80,24 @@ MAKI_API maki_status maki_conversation_each_event(maki_conversation *c, maki_eac
 /* ---- tokens ---------------------------------------------------------------------------------------- */
 
 /* Every message is counted in o200k_base when it is appended, once; a sum of them reads two numbers.  In the
- * tokens of a model that is about maki_model_scale times as much; for the exact number in another vocabulary the
- * texts are counted then and there (maki_tokenizer_count, or the operation tokens.count). */
+ * tokens of a model that is about maki_model_scale times as much; for the exact number in another encoding the
+ * texts must be counted (maki_tokenizer_count, or the operation tokens.count). */
 typedef struct maki_token_total {
     uint64_t messages, tokens;
 } maki_token_total;
 
-/* Of messages [from, to], whatever was done to them. */
+/* Of messages [from, to], whether hidden or shortened. */
 MAKI_API maki_status maki_conversation_tokens(maki_conversation *c, uint64_t from, uint64_t to,
                                               maki_token_total *out, maki_err *err);
-/* Of the view at a revision, with what events made and shortened. */
+/* Of the view at a revision, with synthetic and shortened messages. */
 MAKI_API maki_status maki_conversation_view_tokens(maki_conversation *c, maki_revision at,
                                                    maki_token_total *out, maki_err *err);
-/* Tokens of a model ("claude-sonnet-4-5") for one of o200k_base, as is usual for it. */
+/* Tokens of a model ("claude-sonnet-4-5") per token of o200k_base, by the default of its family. */
 MAKI_API double maki_model_scale(const char *model);
 
 /* ---- other formats --------------------------------------------------------------------------------- */
 
-/* How an import goes on, and what could not be read.  All may be NULL. */
+/* The progress of an import, and the lines it could not read.  All may be NULL. */
 typedef struct maki_import_hooks {
     maki_status (*progress)(void *ctx, uint64_t done, uint64_t total, uint64_t messages);
     void (*skipped)(void *ctx, uint64_t line, const char *why);
@@ -106,17 +105,16 @@ typedef struct maki_import_hooks {
 } maki_import_hooks;
 
 typedef struct maki_imported {
-    const char *format; /* which it was */
+    const char *format; /* the format that was read */
     uint64_t messages, events;
-    uint64_t skipped; /* lines that could not be read */
+    uint64_t skipped; /* lines that are not valid */
     uint64_t other;   /* lines that are no messages */
 } maki_imported;
 
-/* Make the conversation at `path`, which must not be there yet, from a file of another program.
- * `format` is roo, openai, anthropic, lines, seed, pi, claude, codex or opencode; NULL: told from its
- * first lines.  In constant memory.  Written when it returns, durable
- * when the system has written it out: the source is still there.  After a failure nothing is left at
- * `path`. */
+/* Create the conversation at `path`, which must not exist, from a file of another program.
+ * `format` is roo, openai, anthropic, lines, seed, pi, claude, codex or opencode; NULL: detected from
+ * its first lines.  In constant memory.  Not synced: after a crash of the system it can be imported again.  After a failure
+ * nothing is left at `path`. */
 MAKI_API maki_status maki_conversation_import(maki *m, const char *source, const char *path,
                                               const char *format, const maki_import_hooks *hooks,
                                               maki_imported *out, maki_err *err) MAKI_MUST_CHECK;
@@ -126,7 +124,7 @@ MAKI_API maki_status maki_conversation_import(maki *m, const char *source, const
 MAKI_API maki_status maki_conversation_export(maki_conversation *c, maki_revision at,
                                               const char *format, maki_sink out, maki_err *err);
 
-/* ---- proof ------------------------------------------------------------------------------------------- */
+/* ---- verification ------------------------------------------------------------------------------------ */
 
 typedef struct maki_damage {
     const char *file; /* "messages", "events" or "index" */
@@ -138,12 +136,11 @@ typedef struct maki_damage {
 typedef struct maki_proof {
     uint64_t messages, events;
     uint64_t found;   /* damage found now */
-    uint64_t earlier; /* damage that is already noted */
+    uint64_t earlier; /* damage that was recorded before */
 } maki_proof;
 
-/* Read all of the conversation at `path` and prove that it is what was written: MAKI_CORRUPT when
- * anything was found, each told through `fn` (may be NULL).  With `repair`, make it right, keeping what
- * cannot stay; MAKI_OK when nothing is left to be found. */
+/* Verify the whole conversation at `path` by its hashes: MAKI_CORRUPT if there is damage, each passed to `fn` (may be NULL).
+ * With `repair` it is repaired, and what is removed is kept in other files; MAKI_OK if no damage is left. */
 MAKI_API maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
                                               void (*fn)(void *ctx, const maki_damage *damage),
                                               void *ctx, maki_proof *out, maki_err *err);

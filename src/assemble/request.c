@@ -112,7 +112,7 @@ static size_t write_tools(const writing *wr, maki_jw *w, bool functions)
         if (w && functions)
             wr->writer->tool(w, &wr->request, &tool);
         else if (w)
-            maki_jw_raw(w, tool.given);
+            maki_jw_raw(w, tool.json);
     }
     return count;
 }

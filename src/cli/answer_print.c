@@ -155,6 +155,8 @@ static void print_status(maki_str answer, const cli_typed *typed)
         show_text(model, 90);
     else
         printf("an unknown model");
+    printf("\nwindow          from: ");
+    show_string(answer, "windowFrom", 20);
     printf("\nmessages        %.0f in view of %.0f, %.0f pinned\n",
            maki_json_number_field(answer, "messagesCount"),
            maki_json_number_field(answer, "messageCount"),

@@ -48,7 +48,7 @@ static void print_problem_json(const maki_config_problem *p, bool first)
     fflush(stdout);
     maki_jw_init(&w, cli_stdout(), NULL);
     maki_jw_print(&w, "{'warning':%b,'file':%z,'line':%I,'column':%I,'message':%s}", p->warning,
-                  p->file, p->line, p->line ? p->column : 0, p->words);
+                  p->file, p->line, p->line ? p->column : 0, p->message);
     (void)!maki_jw_end(&w); /* main.c reports a failed write */
 }
 

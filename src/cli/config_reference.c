@@ -51,7 +51,7 @@ static void print_setting(const maki_config_setting *s)
 {
     char expected[400] = "";
     printf("| `%s` |", s->path);
-    if (s->type == MAKI_CONFIG_SAME) {
+    if (s->type == MAKI_CONFIG_ALIAS) {
         printf(" alias of `%s` | |", s->choices);
     } else {
         (void)maki_config_expected(s, expected, sizeof expected);
@@ -72,7 +72,7 @@ static void print_named_defaults(void)
         printf("| `%s` | `%s` |\n", path, initial);
 }
 
-static bool has_setting(const maki_config_part *part, bool unused)
+static bool has_setting(const maki_config_section *part, bool unused)
 {
     for (size_t j = 0; j < part->count; j++) {
         if (part->settings[j].unused == unused) return true;
@@ -80,7 +80,7 @@ static bool has_setting(const maki_config_part *part, bool unused)
     return false;
 }
 
-static void print_table(const maki_config_part *part, bool unused)
+static void print_table(const maki_config_section *part, bool unused)
 {
     if (!has_setting(part, unused)) return;
     printf("\n%s %s\n\n", unused ? "###" : "##", part->title);
@@ -95,10 +95,10 @@ static void print_table(const maki_config_part *part, bool unused)
 void cli_print_config_reference(void)
 {
     fputs(head, stdout);
-    for (size_t i = 0; i < maki_config_part_count(); i++)
-        print_table(maki_config_part_at(i), false);
+    for (size_t i = 0; maki_config_section_at(i); i++)
+        print_table(maki_config_section_at(i), false);
     print_named_defaults();
     printf("\n## Without effect yet\n\nAccepted and checked, so that a file can be complete.\n");
-    for (size_t i = 0; i < maki_config_part_count(); i++)
-        print_table(maki_config_part_at(i), true);
+    for (size_t i = 0; maki_config_section_at(i); i++)
+        print_table(maki_config_section_at(i), true);
 }

@@ -14,7 +14,7 @@ void cli_print_problem(const maki_config_problem *p)
     if (p->file) fprintf(stderr, "%s:", p->file);
     if (p->file && p->line) fprintf(stderr, "%zu:%zu:", p->line, p->column);
     fprintf(stderr, "%s%s%s%s%s %s\n", s.off, p->file ? " " : "", s.yellow,
-            p->warning ? "warning:" : "error:", s.off, p->words.ptr);
+            p->warning ? "warning:" : "error:", s.off, p->message.ptr);
 }
 
 /* Only errors: `maki config check` prints the warnings. */

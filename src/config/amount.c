@@ -1,29 +1,30 @@
-/* amount.c -- see amount.h. */
+/* amount.c -- parse and format amounts.
+ *
+ * In:     any text; amounts in bytes or milliseconds.
+ * Out:    integers that a double represents exactly; formatting and parsing are inverse. */
 #include "config/amount.h"
 
 #include <math.h>
 #include <strings.h>
 
-#include "base/ascii.h"
 #include "base/str.h"
 
 #include <maki/json.h>
 
 bool maki_amount_flag(maki_str text, double *out)
 {
-    char low[8];
-    maki_str word = { low, text.len };
-    if (text.len > sizeof low) return false;
-    for (size_t i = 0; i < text.len; i++)
-        low[i] = maki_lower(text.ptr[i]);
-    bool yes = maki_str_in(word, "true|yes|on");
-    if (!yes && !maki_str_in(word, "false|no|off")) return false;
-    *out = yes;
-    return true;
+    const char *words = "true|false|yes|no|on|off";
+    maki_str word;
+    for (size_t i = 0; maki_words_next(&words, &word); i++) {
+        if (text.len != word.len || strncasecmp(text.ptr, word.ptr, word.len) != 0) continue;
+        *out = i % 2 == 0;
+        return true;
+    }
+    return false;
 }
 
-/* The digits at the start, single _ between them; what follows is left in *rest. */
-static bool read_digits(maki_str text, double most, double *out, maki_str *rest)
+/* Read the digits at the start, with single _ between them; *rest is what follows. */
+static bool read_digits(maki_str text, double max, double *out, maki_str *rest)
 {
     double n = 0;
     size_t i = 0;
@@ -33,7 +34,7 @@ static bool read_digits(maki_str text, double most, double *out, maki_str *rest)
         if (between) continue;
         if (c < '0' || c > '9') break;
         n = n * 10 + (c - '0');
-        if (n > most) return false;
+        if (n > max) return false;
     }
     if (i == 0 || text.ptr[i - 1] == '_') return false;
     *out = n;
@@ -67,9 +68,9 @@ bool maki_amount_number(maki_str text, double *out)
     return true;
 }
 
-/* Of each kind the largest first; without a name: what a number alone means. */
+/* Of each kind the largest first; the unit without a name is that of a number alone. */
 static const struct unit {
-    bool time;
+    bool duration;
     const char *name;
     double size; /* bytes, milliseconds */
 } units[] = {
@@ -79,17 +80,18 @@ static const struct unit {
 };
 enum { UNITS = sizeof units / sizeof units[0] };
 
-static bool read_units(maki_str text, bool time, double most, double *out)
+static bool read_units(maki_str text, bool duration, double max, double *out)
 {
     double n = 0;
     maki_str rest;
-    if (!read_digits(text, most, &n, &rest)) return false;
+    if (!read_digits(text, max, &n, &rest)) return false;
     for (size_t i = 0; i < UNITS; i++) {
         const struct unit *u = &units[i];
-        if (u->time != time || rest.len != strlen(u->name)) continue;
-        if (time ? memcmp(rest.ptr, u->name, rest.len) : strncasecmp(rest.ptr, u->name, rest.len))
+        if (u->duration != duration || rest.len != strlen(u->name)) continue;
+        if (duration ? memcmp(rest.ptr, u->name, rest.len)
+                     : strncasecmp(rest.ptr, u->name, rest.len))
             continue;
-        if (n * u->size > most) return false;
+        if (n * u->size > max) return false;
         *out = n * u->size;
         return true;
     }
@@ -101,15 +103,15 @@ bool maki_amount_bytes(maki_str text, double *out)
     return read_units(text, false, 1125899906842624.0, out); /* 2^50 */
 }
 
-bool maki_amount_time(maki_str text, double *ms)
+bool maki_amount_duration(maki_str text, double *ms)
 {
     return read_units(text, true, 4294967295.0, ms);
 }
 
-maki_str maki_amount_words(double n, bool time, maki_arena *arena)
+maki_str maki_amount_format(double n, bool duration, maki_arena *arena)
 {
     size_t i = 0;
-    while (units[i].time != time || n < units[i].size || fmod(n, units[i].size) != 0) {
+    while (units[i].duration != duration || n < units[i].size || fmod(n, units[i].size) != 0) {
         if (++i == UNITS) return maki_arena_print(arena, "%.0f", n);
     }
     return maki_arena_print(arena, "%.0f%s", n / units[i].size, units[i].name);

@@ -1,4 +1,4 @@
-/* amount.h -- amounts as people write them in a file, a variable or on a command line. */
+/* amount.h -- parse and format amounts as written in a file, an environment variable or on a command line. */
 #ifndef MAKI_CONFIG_AMOUNT_H
 #define MAKI_CONFIG_AMOUNT_H
 
@@ -7,20 +7,20 @@
 
 #include "base/arena.h"
 
-/* All answer false, and leave *out alone, when the whole text is no such amount. */
+/* All return false, and leave *out unchanged, unless the whole text is such an amount. */
 
-/* 1: true, yes, on; 0: false, no, off; in capitals too */
+/* 1: true, yes, on; 0: false, no, off; case is ignored */
 bool maki_amount_flag(maki_str text, double *out);
 /* "200000", "200_000", "-1"; up to 2^53, so that a double holds it */
 bool maki_amount_integer(maki_str text, double *out);
-/* a number of JSON */
+/* an integer as above, or a number of JSON */
 bool maki_amount_number(maki_str text, double *out);
 /* "64", "64k", "10m", "1g"; up to 2^50 */
 bool maki_amount_bytes(maki_str text, double *out);
 /* "30" and "30s" are seconds, "250ms", "5m", "2h"; up to 2^32 - 1 ms */
-bool maki_amount_time(maki_str text, double *ms);
+bool maki_amount_duration(maki_str text, double *ms);
 
-/* Bytes or milliseconds as they would be written, "64k", in the largest unit that goes. */
-maki_str maki_amount_words(double n, bool time, maki_arena *arena);
+/* Bytes or milliseconds as they are written, "64k", in the largest unit that divides them. */
+maki_str maki_amount_format(double n, bool duration, maki_arena *arena);
 
 #endif

@@ -1,26 +1,22 @@
-/* config.c -- open a configuration, ask it, close it. */
+/* config.c -- open a configuration, read its settings, close it.
+ *
+ * In:     a file of any content, the environment.
+ * Out:    values by path: environment over file over default.  Never a configuration with mistakes.
+ * Always: constant once it is open, so reading needs no lock and no memory. */
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "config/config_internal.h"
 
 /* ---- open and close ------------------------------------------------------------------------------------ */
 
-static maki_config *make(const maki_env *env)
-{
-    maki_config *config = env->alloc->resize(env->alloc, NULL, 0, sizeof *config);
-    if (!config) return NULL;
-    *config = (maki_config){ .env = *env, .arena = maki_arena_new(env->alloc, MAKI_CONFIG_MEMORY) };
-    return config;
-}
-
 void maki_config_close(maki_config *config)
 {
     if (!config) return;
-    const maki_alloc *alloc = config->env.alloc;
     maki_arena_free(&config->arena);
-    alloc->resize(alloc, config, sizeof *config, 0);
+    maki_delete(config->env.alloc, config);
 }
 
 static maki_status read_file(maki_config *config, const maki_config_options *options,
@@ -34,16 +30,16 @@ static maki_status read_file(maki_config *config, const maki_config_options *opt
     return st;
 }
 
-static maki_status fill(maki_config *config, const maki_config_options *options, maki_err *err)
+static maki_status load(maki_config *config, const maki_config_options *options, maki_err *err)
 {
-    maki_status st = maki_config_which(config, options, err);
+    maki_status st = maki_config_find_file(config, options, err);
     maki_problems problems = { .arena = &config->arena, .file = config->file };
     if (st == MAKI_OK && config->file) st = read_file(config, options, &problems, err);
     if (st != MAKI_OK) return st;
     maki_config_bind_environment(config, options->environment, &problems);
     st = maki_config_bind_defaults(config, options->environment, err);
     if (st != MAKI_OK) return st;
-    if (problems.mistakes == 0) maki_config_rules(config, &problems);
+    if (problems.mistakes == 0) maki_config_check_rules(config, &problems);
     for (size_t i = 0; i < config->count; i++)
         config->values[i].shown = maki_value_show(&config->values[i], &config->arena);
     st = maki_arena_status(&config->arena, err);
@@ -52,14 +48,16 @@ static maki_status fill(maki_config *config, const maki_config_options *options,
 
 maki_status maki_config_open(const maki_config_options *options, maki_config **out, maki_err *err)
 {
-    maki_config *config = make(&options->env);
+    const maki_alloc *alloc = options->env.alloc;
+    maki_config *config = maki_new(alloc, maki_config);
     if (!config) return maki_fail_nomem(err);
-    maki_status st = fill(config, options, err);
-    if (st == MAKI_OK) {
+    config->env = options->env;
+    config->arena = maki_arena_new(alloc, MAKI_CONFIG_MEMORY);
+    maki_status st = load(config, options, err);
+    if (st == MAKI_OK)
         *out = config;
-    } else {
+    else
         maki_config_close(config);
-    }
     return st;
 }
 
@@ -68,20 +66,21 @@ const char *maki_config_file(const maki_config *config)
     return config->file;
 }
 
-/* ---- asking -------------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------- */
 
-/* The value at a path, or, in *fallback, the default that every name of this row has. */
-static const maki_value *ask(const maki_config *config, const char *path, maki_value *fallback)
+/* The value at a path, or the default of its row in *fallback. */
+static const maki_value *find_value(const maki_config *config, const char *path,
+                                    maki_value *fallback)
 {
     maki_setting_path at;
     const maki_value *value = maki_config_value_at(config, maki_str_of(path));
     if (value) return value;
     const maki_config_setting *row =
-        maki_setting_path_of(maki_str_of(path), &at) ? maki_setting_path_setting(&at) : NULL;
-    if (row && row->type == MAKI_CONFIG_SAME && at.count == 0)
-        return ask(config, row->choices, fallback);
+        maki_setting_path_parse(maki_str_of(path), &at) ? maki_setting_path_setting(&at) : NULL;
+    if (row && row->type == MAKI_CONFIG_ALIAS && at.count == 0)
+        return find_value(config, row->choices, fallback);
     if (!row || !row->initial) return NULL;
-    /* texts that are amounts, flags or choices need no memory to be read */
+    /* these values are parsed without memory */
     *fallback = (maki_value){ .path = maki_str_of(path), .row = row };
     (void)maki_value_read(fallback, maki_str_of(row->initial), MAKI_VALUE_PLAIN, NULL);
     return fallback;
@@ -90,14 +89,14 @@ static const maki_value *ask(const maki_config *config, const char *path, maki_v
 bool maki_config_is_set(const maki_config *config, const char *path)
 {
     maki_value fallback;
-    const maki_value *value = ask(config, path, &fallback);
+    const maki_value *value = find_value(config, path, &fallback);
     return value && !value->missing.len;
 }
 
 double maki_config_number(const maki_config *config, const char *path)
 {
     maki_value fallback;
-    const maki_value *value = ask(config, path, &fallback);
+    const maki_value *value = find_value(config, path, &fallback);
     return value ? value->number : 0;
 }
 
@@ -114,7 +113,7 @@ int64_t maki_config_integer(const maki_config *config, const char *path)
 maki_str maki_config_text(const maki_config *config, const char *path)
 {
     maki_value fallback;
-    const maki_value *value = ask(config, path, &fallback);
+    const maki_value *value = find_value(config, path, &fallback);
     return value ? value->text : (maki_str){ "", 0 };
 }
 
@@ -131,15 +130,14 @@ maki_status maki_config_secret(const maki_config *config, const char *path, maki
 {
     const maki_value *value = maki_config_value_at(config, maki_str_of(path));
     if (!value) {
-        return maki_fail(err, MAKI_NOTFOUND, "%.80s is not set; write it into %.80s", path,
+        return maki_fail(err, MAKI_NOTFOUND, "%.80s is not set; set it in %.80s", path,
                          config->file ? config->file : "maki.yaml");
     }
     if (value->missing.len) {
-        return maki_fail(err, MAKI_NOTFOUND,
-                         "%.60s (%.60s:%zu) is to come from the variable %.*s, which is not set",
-                         path, config->file, value->at.line,
-                         value->missing.len < 60 ? (int)value->missing.len : 60,
-                         value->missing.ptr);
+        return maki_fail(
+            err, MAKI_NOTFOUND, "%.60s (%.60s:%zu): the environment variable %.*s is not set", path,
+            config->file, value->at.line, value->missing.len < 60 ? (int)value->missing.len : 60,
+            value->missing.ptr);
     }
     *out = value->text;
     return MAKI_OK;
@@ -147,13 +145,13 @@ maki_status maki_config_secret(const maki_config *config, const char *path, maki
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* The name that a value has in the place of the star behind `at`; false: it lies elsewhere. */
-static bool name_behind(const maki_setting_path *at, const maki_value *value, maki_str *name)
+/* The name in the path of `value` for the star after `at`; false: its path does not begin with `at`. */
+static bool name_after(const maki_setting_path *at, const maki_value *value, maki_str *name)
 {
     maki_str path = maki_str_of(value->row->path);
     if (value->name_count <= at->count || !maki_str_starts(path, at->pattern)) return false;
-    const char *behind = path.ptr + at->pattern.len;
-    if (behind[0] != '.' || !strchr("*#", behind[1])) return false;
+    const char *after = path.ptr + at->pattern.len;
+    if (after[0] != '.' || !strchr("*#", after[1])) return false;
     for (size_t i = 0; i < at->count; i++) {
         if (!maki_str_is(value->names[i], at->names[i])) return false;
     }
@@ -165,15 +163,15 @@ bool maki_config_next_name(const maki_config *config, const char *path, size_t *
                            maki_str *name)
 {
     maki_setting_path at;
-    if (!maki_setting_path_of(maki_str_of(path), &at)) return false;
+    if (!maki_setting_path_parse(maki_str_of(path), &at)) return false;
     for (; *cursor < config->count; ++*cursor) {
         maki_str other;
-        bool before = false;
-        if (!name_behind(&at, &config->values[*cursor], name)) continue;
-        for (size_t i = 0; i < *cursor && !before; i++) {
-            before = name_behind(&at, &config->values[i], &other) && maki_str_is(other, *name);
+        bool seen = false;
+        if (!name_after(&at, &config->values[*cursor], name)) continue;
+        for (size_t i = 0; i < *cursor && !seen; i++) {
+            seen = name_after(&at, &config->values[i], &other) && maki_str_is(other, *name);
         }
-        if (before) continue;
+        if (seen) continue;
         ++*cursor;
         return true;
     }

@@ -1,4 +1,7 @@
-/* config_file.c -- which file is the configuration, and its bytes. */
+/* config_file.c -- find the file of the configuration and read it.
+ *
+ * In:     the options and the environment.
+ * Out:    its path (NULL: no file) and its bytes, in the arena of the configuration. */
 #include <errno.h>
 #include <fcntl.h>
 
@@ -8,40 +11,41 @@
 #include "config/config_internal.h"
 #include "config/expand.h"
 
-static bool is_there(const maki_env *env, const char *path)
+static bool exists(const maki_env *env, const char *path)
 {
     int fd = env->files->open(env->files, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK, 0);
     if (fd >= 0) env->files->close(env->files, fd);
     return fd >= 0 ||
-           (errno != ENOENT && errno != ENOTDIR); /* one that may not be read is told of */
+           (errno != ENOENT && errno != ENOTDIR); /* an unreadable one is an error later */
 }
 
-/* Where it may be, in this order; without a variable in the working folder. */
-static const struct place {
-    const char *variable, *behind;
-    bool must; /* it is that file, or none that can be read */
-    bool last; /* a folder of that name hides those below */
-} places[] = {
+/* Where it may be, in this order: $VARIABLE and suffix, or the working directory. */
+static const struct location {
+    const char *variable, *suffix;
+    bool required; /* no other file is tried, and it must be readable */
+    bool last;     /* if the variable is set, later rows are not tried */
+} locations[] = {
     { "MAKI_CONFIG", "", true, true },
     { NULL, "maki.yaml", false, false },
     { "XDG_CONFIG_HOME", "/maki/maki.yaml", false, true },
     { "HOME", "/.config/maki/maki.yaml", false, true },
 };
 
-maki_status maki_config_which(maki_config *config, const maki_config_options *options,
-                              maki_err *err)
+maki_status maki_config_find_file(maki_config *config, const maki_config_options *options,
+                                  maki_err *err)
 {
     if (options->file) config->file = maki_arena_print(&config->arena, "%s", options->file).ptr;
-    for (size_t i = 0; !config->file && i < sizeof places / sizeof places[0]; i++) {
-        const struct place *place = &places[i];
+    for (size_t i = 0; !config->file && i < sizeof locations / sizeof locations[0]; i++) {
+        const struct location *location = &locations[i];
         maki_str value = { "", 0 };
-        if (place->variable &&
-            (!maki_variable(options->environment, maki_str_of(place->variable), &value) ||
+        if (location->variable &&
+            (!maki_variable(options->environment, maki_str_of(location->variable), &value) ||
              !value.len))
             continue;
-        maki_str path = maki_arena_print(&config->arena, "%s%s", value.ptr, place->behind);
-        if (path.len && (place->must || is_there(&config->env, path.ptr))) config->file = path.ptr;
-        if (place->last) break;
+        maki_str path = maki_arena_print(&config->arena, "%s%s", value.ptr, location->suffix);
+        if (path.len && (location->required || exists(&config->env, path.ptr)))
+            config->file = path.ptr;
+        if (location->last) break;
     }
     return maki_arena_status(&config->arena, err);
 }

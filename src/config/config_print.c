@@ -1,9 +1,11 @@
-/* config_print.c -- what is in force, and where it came from, for people and as JSON.  Secrets stay inside. */
+/* config_print.c -- the effective settings and their sources, as values and as JSON.
+ *
+ * Always: secrets and the passwords of URLs are masked. */
 #include <string.h>
 
-#include "base/json_write.h"
+#include "base/buf.h"
+#include "base/json_print.h"
 #include "base/str.h"
-#include "base/text.h"
 #include "config/config_internal.h"
 
 static const maki_str mask = { "********", 8 };
@@ -35,30 +37,15 @@ static maki_str without_password(maki_str text, maki_arena *arena)
                             (int)(text.len - to), text.ptr + to);
 }
 
-/* Line ends and other control characters as spaces. */
-static maki_str on_one_line(maki_str text, maki_arena *arena)
-{
-    char *line = maki_arena_get(arena, text.len);
-    if (!line) return (maki_str){ "", 0 };
-    if (text.len) memcpy(line, text.ptr, text.len);
-    maki_utf8_one_line(line, text.len);
-    return maki_str_trim((maki_str){ line, text.len });
-}
-
 static maki_str join(const maki_value *value, maki_arena *arena)
 {
-    size_t capacity = 1;
+    maki_buf text = maki_buf_new(arena->alloc, MAKI_CONFIG_MEMORY);
+    maki_str joined = { "", 0 };
     for (size_t i = 0; i < value->count; i++)
-        capacity += value->items[i].len + 2;
-    char *text = maki_arena_get(arena, capacity);
-    size_t fill = 0;
-    if (!text) return (maki_str){ "", 0 };
-    for (size_t i = 0; i < value->count; i++) {
-        if (i) memcpy(text + fill, ", ", 2), fill += 2;
-        memcpy(text + fill, value->items[i].ptr, value->items[i].len);
-        fill += value->items[i].len;
-    }
-    return (maki_str){ text, fill };
+        maki_buf_print(&text, "%s%.*s", i ? ", " : "", MAKI_PRINTED(value->items[i]));
+    maki_status st = maki_buf_to_arena(&text, arena, &joined, NULL);
+    if (st != MAKI_OK) arena->status = st;
+    return joined;
 }
 
 maki_str maki_value_show(const maki_value *value, maki_arena *arena)
@@ -68,12 +55,12 @@ maki_str maki_value_show(const maki_value *value, maki_arena *arena)
     }
     if (value->row->type == MAKI_CONFIG_SECRET) return mask;
     maki_str text = maki_value_is_list(value->row) ? join(value, arena) : value->text;
-    return without_password(on_one_line(text, arena), arena);
+    return without_password(maki_str_trim(maki_problem_line(arena, text)), arena);
 }
 
-/* ---- one by one ---------------------------------------------------------------------------------------- */
+/* ---- values ---------------------------------------------------------------------------------------- */
 
-static void hand_out(const maki_value *value, maki_config_value *out)
+static void copy_value(const maki_value *value, maki_config_value *out)
 {
     *out = (maki_config_value){ .path = value->path.ptr,
                                 .setting = value->row,
@@ -87,14 +74,14 @@ static void hand_out(const maki_value *value, maki_config_value *out)
 bool maki_config_next_value(const maki_config *config, size_t *cursor, maki_config_value *out)
 {
     if (*cursor >= config->count) return false;
-    hand_out(&config->values[(*cursor)++], out);
+    copy_value(&config->values[(*cursor)++], out);
     return true;
 }
 
 bool maki_config_find_value(const maki_config *config, const char *path, maki_config_value *out)
 {
     const maki_value *value = maki_config_value_at(config, maki_str_of(path));
-    if (value) hand_out(value, out);
+    if (value) copy_value(value, out);
     return value != NULL;
 }
 
@@ -113,45 +100,26 @@ static void write_typed(maki_jw *w, const maki_value *value)
             maki_jw_string(w, value->items[i]);
         maki_jw_end_array(w);
         break;
-    case MAKI_CONFIG_TEXT: maki_jw_string(w, value->text); break; /* with its line ends */
+    case MAKI_CONFIG_STRING: maki_jw_string(w, value->text); break; /* with its newlines */
     default: maki_jw_string(w, value->shown); break;
-    }
-}
-
-static void write_source(maki_jw *w, const maki_value *value)
-{
-    static const char *const names[] = { "default", "file", "environment" };
-    maki_jw_field_text(w, "source", names[value->source]);
-    if (value->source == MAKI_CONFIG_FILE) {
-        maki_jw_field_count(w, "line", value->at.line);
-        maki_jw_field_count(w, "column", value->at.column);
-    } else if (value->source == MAKI_CONFIG_ENVIRONMENT) {
-        maki_jw_field_string(w, "variable", value->variable);
     }
 }
 
 maki_status maki_config_write(const maki_config *config, maki_sink out, maki_err *err)
 {
+    static const char *const sources[] = { "default", "file", "environment" };
     maki_jw w;
     maki_jw_init(&w, out, err);
-    maki_jw_object(&w);
-    maki_jw_key(&w, MAKI_LIT("file"));
-    if (config->file) {
-        maki_jw_string(&w, maki_str_of(config->file));
-    } else {
-        maki_jw_null(&w);
-    }
-    maki_jw_field_array(&w, "settings");
+    maki_jw_print(&w, config->file ? "{'file':%z,'settings':[" : "{'file':null,'settings':[",
+                  config->file);
     for (size_t i = 0; i < config->count; i++) {
         const maki_value *value = &config->values[i];
-        maki_jw_object(&w);
-        maki_jw_field_string(&w, "path", value->path);
-        maki_jw_key(&w, MAKI_LIT("value"));
+        maki_jw_print(&w, "{'path':%s,'value':", value->path);
         write_typed(&w, value);
-        write_source(&w, value);
-        maki_jw_end_object(&w);
+        maki_jw_print(&w, "'source':%z,'line':%I,'column':%I,'variable':%S}",
+                      sources[value->source], (uint64_t)value->at.line, (uint64_t)value->at.column,
+                      value->variable);
     }
-    maki_jw_end_array(&w);
-    maki_jw_end_object(&w);
+    maki_jw_print(&w, "]}");
     return maki_jw_end(&w);
 }

@@ -1,4 +1,7 @@
-/* expand.c -- see expand.h. */
+/* expand.c -- expand references to environment variables.
+ *
+ * In:     a value of the file; it may contain any bytes.
+ * Out:    the text with every reference replaced, once: an expanded value is not expanded again. */
 #include "config/expand.h"
 
 #include <ctype.h>
@@ -24,13 +27,14 @@ static size_t name_len(maki_str text)
     return n && isdigit((unsigned char)text.ptr[0]) ? 0 : n;
 }
 
-/* What stands for the reference at the start of `text` ("${NAME...}"); *used is its length. */
-static maki_str look_up(maki_str text, char *const *environment, maki_expanded *out, size_t *used)
+/* The value of the reference at the start of `text` ("${NAME...}"); *used is the length of the reference. */
+static maki_str expand_reference(maki_str text, char *const *environment, maki_expanded *out,
+                                 size_t *used)
 {
     maki_str value = { "", 0 }, inside = maki_str_from(text, 2);
     const char *end = memchr(inside.ptr, '}', inside.len);
     if (!end) {
-        out->wrong = "${ is not closed by }; write $${ for the two characters themselves";
+        out->error = "${ is not closed by }; write $${ for a literal ${";
         return value;
     }
     *used = (size_t)(end + 1 - text.ptr);
@@ -38,10 +42,10 @@ static maki_str look_up(maki_str text, char *const *environment, maki_expanded *
     maki_str name = maki_str_to(inside, name_len(inside)), rest = maki_str_from(inside, name.len);
     bool has_default = maki_str_starts(rest, MAKI_LIT(":-"));
     if (name.len == 0 || (rest.len && !has_default)) {
-        out->wrong = "between ${ and } stands a name, NAME or NAME:-default";
+        out->error = "expected ${NAME} or ${NAME:-default}";
         return value;
     }
-    /* as in a shell, :- counts for an empty variable too */
+    /* as in a shell, :- applies to an empty variable too */
     if (maki_variable(environment, name, &value) && (value.len || !has_default)) {
         if (out->variable.len == 0) out->variable = name;
         return value;
@@ -50,18 +54,18 @@ static maki_str look_up(maki_str text, char *const *environment, maki_expanded *
     return has_default ? maki_str_from(rest, 2) : (maki_str){ "", 0 };
 }
 
-/* One pass, either to measure (`to` NULL) or to write. */
+/* One pass: measure (`to` NULL) or write. */
 static size_t expand_into(maki_str text, char *const *environment, maki_expanded *out, char *to)
 {
     size_t fill = 0;
-    while (text.len && !out->wrong) {
+    while (text.len && !out->error) {
         maki_str piece = maki_str_to(text, 1);
         size_t used = 1;
         if (maki_str_starts(text, MAKI_LIT("$${"))) {
             piece = (maki_str){ "${", 2 };
             used = 3;
         } else if (maki_str_starts(text, MAKI_LIT("${"))) {
-            piece = look_up(text, environment, out, &used);
+            piece = expand_reference(text, environment, out, &used);
         }
         if (to && piece.len) memcpy(to + fill, piece.ptr, piece.len);
         fill += piece.len;
@@ -74,7 +78,7 @@ maki_expanded maki_expand(maki_str text, char *const *environment, maki_arena *a
 {
     maki_expanded out = { .text = { "", 0 } };
     size_t n = expand_into(text, environment, &out, NULL);
-    char *at = out.wrong ? NULL : maki_arena_get(arena, n + 1);
+    char *at = out.error ? NULL : maki_arena_get(arena, n + 1);
     if (at) out.text = (maki_str){ at, expand_into(text, environment, &out, at) };
     return out;
 }

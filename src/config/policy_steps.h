@@ -1,14 +1,14 @@
 /* policy_steps.h -- the steps that a policy can be made of, one row each.
  *
- * The configuration reads the names and the help, manage/ all of it: a new step is a row here and its function in a
+ * The configuration uses the names and the help, manage/ all of it: a new step is a row here and its function in a
  * file of manage/ (`maki_status FN(maki_manage_work *, const maki_step *, maki_step_effect *, maki_err *)`, manage/steps.h). */
 #ifndef MAKI_CONFIG_POLICY_STEPS_H
 #define MAKI_CONFIG_POLICY_STEPS_H
 
 /* What a step needs or may do, for the row's `needs`. */
 enum {
-    MAKI_STEP_PRUNES = 1,    /* shortens texts and hides nothing: may have `must_reach` */
-    MAKI_STEP_SUMMARISES = 2 /* asks a summariser, which may refuse */
+    MAKI_STEP_PRUNES = 1,    /* shortens texts and hides no message: may have `must_reach` */
+    MAKI_STEP_SUMMARISES = 2 /* calls a summarizer, which may refuse */
 };
 
 /* kind, name in a configuration, function, needs, default keep (0: as its `keep` says), default share, help */

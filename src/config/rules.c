@@ -1,4 +1,7 @@
-/* rules.c -- settings that must agree with each other. */
+/* rules.c -- checks of settings that depend on each other.
+ *
+ * In:     all values, each valid for itself.
+ * Out:    mistakes, and warnings for what is ignored or refused later. */
 #include <string.h>
 
 #include "base/str.h"
@@ -6,8 +9,8 @@
 #include "config/config_internal.h"
 #include "config/summarizers.h"
 
-static const maki_value *at_path(const maki_config *config, maki_arena *arena,
-                                 const char *directory, maki_str name, const char *key)
+static const maki_value *value_of(const maki_config *config, maki_arena *arena,
+                                  const char *directory, maki_str name, const char *key)
 {
     maki_str path = maki_arena_print(arena, "%s.%.*s.%s", directory, MAKI_PRINTED(name), key);
     return maki_config_value_at(config, path);
@@ -18,9 +21,9 @@ static bool is_at(const maki_value *value, const char *pattern)
     return strcmp(value->row->path, pattern) == 0;
 }
 
-/* ---- names that must be known ------------------------------------------------------------------------- */
+/* ---- references to names ------------------------------------------------------------------------- */
 
-/* Offer all names of a folder ("policies"); true: `name` is one of them. */
+/* Add all names in a directory ("policies") as candidates; true: `name` is one of them. */
 static bool offer_names(const maki_config *config, const char *directory, maki_str name,
                         maki_suggest *nearest)
 {
@@ -43,7 +46,7 @@ static void check_reference(const maki_config *config, maki_problems *problems,
     if (offer_names(config, directory, value->text, &nearest)) return;
     maki_str shown = maki_problem_quote(problems->arena, value->text, 40);
     maki_str near = nearest.found;
-    maki_problem_add(problems, value->at, "%.*s: there is no \"%.*s\" under %s%s%.*s%s",
+    maki_problem_add(problems, value->at, "%.*s: unknown name \"%.*s\" in %s%s%.*s%s",
                      MAKI_PRINTED(value->written), MAKI_PRINTED(shown), directory,
                      near.len ? "; did you mean " : "", MAKI_PRINTED(near) ? near.ptr : "",
                      near.len ? "?" : "");
@@ -64,7 +67,7 @@ static void check_references(const maki_config *config, maki_problems *problems)
 
 /* ---- amounts ------------------------------------------------------------------------------------------ */
 
-/* A threshold of a profile that does not count is no mistake: the general one is used instead. */
+/* An invalid threshold of a profile is a warning: the general one is used instead. */
 static void check_profile(maki_problems *problems, const maki_value *value)
 {
     const maki_config_setting *row = value->row;
@@ -75,21 +78,21 @@ static void check_profile(maki_problems *problems, const maki_value *value)
                       MAKI_PRINTED(value->written), value->number, row->min, row->max);
 }
 
-/* A window that every run would refuse. */
+/* A window that every run refuses. */
 static void check_windows(const maki_config *config, maki_problems *problems)
 {
-    const maki_value *least = maki_config_value_at(config, MAKI_LIT("window.minimum"));
-    for (size_t i = 0; least && i < config->count; i++) {
+    const maki_value *min = maki_config_value_at(config, MAKI_LIT("window.minimum"));
+    for (size_t i = 0; min && i < config->count; i++) {
         const maki_value *value = &config->values[i];
         bool window = is_at(value, "contextWindow") || is_at(value, "profiles.*.contextWindow") ||
                       is_at(value, "agents.*.contextWindow") ||
                       is_at(value, "llm.*.context_length") || is_at(value, "window.default");
-        if (!window || value->source == MAKI_CONFIG_DEFAULT || value->number >= least->number)
+        if (!window || value->source == MAKI_CONFIG_DEFAULT || value->number >= min->number)
             continue;
         maki_problem_warn(problems, value->at,
                           "%.*s is %.0f, under window.minimum (%.0f): it is refused until that is "
                           "lowered",
-                          MAKI_PRINTED(value->written), value->number, least->number);
+                          MAKI_PRINTED(value->written), value->number, min->number);
     }
 }
 
@@ -98,9 +101,9 @@ static void check_pruning(const maki_config *config, maki_problems *problems)
     maki_str name;
     for (size_t cursor = 0; maki_config_next_name(config, "agents", &cursor, &name);) {
         const maki_value *soft =
-            at_path(config, problems->arena, "agents", name, "pruning.softTrimThreshold");
+            value_of(config, problems->arena, "agents", name, "pruning.softTrimThreshold");
         const maki_value *hard =
-            at_path(config, problems->arena, "agents", name, "pruning.hardClearThreshold");
+            value_of(config, problems->arena, "agents", name, "pruning.hardClearThreshold");
         double low = soft ? soft->number : 0.3, high = hard ? hard->number : 0.5;
         if (low <= high) continue;
         maki_problem_add(
@@ -110,7 +113,7 @@ static void check_pruning(const maki_config *config, maki_problems *problems)
     }
 }
 
-/* `small` must not be above `large`. */
+/* `small` must not be greater than `large`. */
 static void check_order(const maki_config *config, maki_problems *problems, const char *small,
                         const char *large)
 {
@@ -133,7 +136,7 @@ static void check_weights(const maki_config *config, maki_problems *problems)
         "memory.search: semanticWeight and keywordWeight are both 0; nothing would be found");
 }
 
-/* ---- what must be there ------------------------------------------------------------------------------- */
+/* ---- required settings ------------------------------------------------------------------------------- */
 
 static void check_steps(const maki_config *config, maki_problems *problems)
 {
@@ -147,7 +150,7 @@ static void check_steps(const maki_config *config, maki_problems *problems)
             maki_arena_print(problems->arena, "policies.%.*s.%.*s.step",
                              MAKI_PRINTED(value->names[0]), MAKI_PRINTED(value->names[1]));
         if (maki_config_value_at(config, path)) continue;
-        maki_problem_add(problems, value->at, "%.*s belongs to no step; write step: NAME beside it",
+        maki_problem_add(problems, value->at, "%.*s: its list item has no step; add step: NAME",
                          MAKI_PRINTED(value->written));
     }
 }
@@ -156,9 +159,11 @@ static void check_upstreams(const maki_config *config, maki_problems *problems)
 {
     maki_str name;
     for (size_t cursor = 0; maki_config_next_name(config, "upstreams", &cursor, &name);) {
-        const maki_value *models = at_path(config, problems->arena, "upstreams", name, "models");
-        if (!models || at_path(config, problems->arena, "upstreams", name, "url")) continue;
-        maki_problem_add(problems, models->at, "upstreams.%.*s has no url", MAKI_PRINTED(name));
+        const maki_value *models = value_of(config, problems->arena, "upstreams", name, "models");
+        if (!models || value_of(config, problems->arena, "upstreams", name, "url")) continue;
+        maki_problem_add(problems, models->at,
+                         "upstreams.%.*s has no url; add url: http://HOST:PORT",
+                         MAKI_PRINTED(name));
     }
 }
 
@@ -170,7 +175,7 @@ static void check_storage(const maki_config *config, maki_problems *problems)
                       "memory.storage: lancedb is not built in; sqlite-vec is used");
 }
 
-void maki_config_rules(const maki_config *config, maki_problems *problems)
+void maki_config_check_rules(const maki_config *config, maki_problems *problems)
 {
     for (size_t i = 0; i < config->count; i++)
         check_profile(problems, &config->values[i]);

@@ -1,4 +1,10 @@
-/* settings.c -- the table of settings.  docs/configuration.md is made from it (maki config reference). */
+/* settings.c -- the table of settings, and paths into it.
+ *
+ * docs/configuration.md is printed from the table (maki config reference).
+ *
+ * In:     a path as a user writes it, of any content.
+ * Out:    the row it names, with the names that stand for the stars.
+ * Always: rows with the same beginning are adjacent. */
 #include "config/settings.h"
 
 #include <string.h>
@@ -10,10 +16,10 @@
     {                                                                        \
         .path = p, .type = MAKI_CONFIG_##kind, .initial = start, __VA_ARGS__ \
     }
-#define AMOUNT(kind, p, start, least, most, ...) \
-    ROW(kind, p, start, .min = least, .max = most, __VA_ARGS__)
+#define AMOUNT(kind, p, start, low, high, ...) \
+    ROW(kind, p, start, .min = low, .max = high, __VA_ARGS__)
 #define CHOICE(p, start, of, ...) ROW(CHOICE, p, start, .choices = of, __VA_ARGS__)
-#define SAME(p, as, ...)          ROW(SAME, p, NULL, .choices = as, __VA_ARGS__)
+#define ALIAS(p, as, ...)         ROW(ALIAS, p, NULL, .choices = as, __VA_ARGS__)
 
 #define STEP_NAME(kind, name, ...)                          "|" #name
 #define STEP_HELP(kind, name, fn, needs, keep, share, help) "; " #name ": " help
@@ -26,171 +32,171 @@
 
 /* clang-format off */
 static const maki_config_setting daemon_rows[] = {
-    ROW(ADDRESSES, "serve.listen", "127.0.0.1:4747", HELP("where connections are taken; port 0 picks a free one; beyond this machine a token is needed")),
-    ROW(SECRET, "serve.token", NULL, VARIABLE("MAKI_TOKEN"), HELP("what clients must show")),
-    ROW(LIST, "serve.allow_hosts", NULL, HELP("other names under which clients may reach Maki")),
-    ROW(LIST, "serve.allow_origins", NULL, HELP("sites whose pages may speak to Maki, https://example.com")),
-    ROW(TEXT, "serve.ca_file", NULL, HELP("certificates to trust instead of the system's, by the daemon and for `llm`")),
-    AMOUNT(INTEGER, "serve.limits.connections", "16384", 1, 1000000, HELP("clients at a time")),
-    AMOUNT(BYTES, "serve.limits.head", "64k", 1024, 1 << 20, HELP("of one request's head")),
-    AMOUNT(BYTES, "serve.limits.body", "1g", 1024, 1099511627776.0, HELP("of one request's body, packed or not")),
-    AMOUNT(TIME, "serve.timeouts.idle", "2m", 1, DAY_MS, HELP("a connection without a request is closed")),
-    AMOUNT(TIME, "serve.timeouts.head", "30s", 1, DAY_MS, HELP("a head must have come")),
-    AMOUNT(TIME, "serve.timeouts.body", "1m", 1, DAY_MS, HELP("no byte of a body came")),
-    AMOUNT(TIME, "serve.timeouts.write", "1m", 1, DAY_MS, HELP("a client took nothing")),
-    AMOUNT(TIME, "serve.timeouts.connect", "10s", 1, DAY_MS, HELP("to reach an upstream")),
-    AMOUNT(TIME, "serve.timeouts.upstream", "10m", 1, DAY_MS, HELP("an upstream sent nothing")),
-    AMOUNT(TIME, "serve.timeouts.stop", "30s", 0, DAY_MS, HELP("to finish what is running when told to stop")),
-    SAME("upstreams.*", "upstreams.*.url", HELP("a server to hand requests to, on one line; anthropic, openai, gemini and ollama have defaults")),
-    ROW(URL, "upstreams.*.url", NULL, HELP("where it is, with or without /v1")),
-    ROW(LIST, "upstreams.*.models", NULL, HELP("requests for these models go there; a * stands for anything")),
-    CHOICE("log.level", "info", "debug|info|warn|error", HELP("lines below this level are not written")),
+    ROW(ADDRESSES, "serve.listen", "127.0.0.1:4747", HELP("addresses to listen on; port 0 picks a free one; beyond this machine a token is required")),
+    ROW(SECRET, "serve.token", NULL, VARIABLE("MAKI_TOKEN"), HELP("bearer token that clients must send")),
+    ROW(LIST, "serve.allow_hosts", NULL, HELP("other values of the Host header that are accepted")),
+    ROW(LIST, "serve.allow_origins", NULL, HELP("origins whose pages may send requests, https://example.com")),
+    ROW(STRING, "serve.ca_file", NULL, HELP("CA certificates instead of the system's, for the daemon and `llm`")),
+    AMOUNT(INTEGER, "serve.limits.connections", "16384", 1, 1000000, HELP("concurrent client connections")),
+    AMOUNT(BYTES, "serve.limits.head", "64k", 1024, 1 << 20, HELP("largest head of a request")),
+    AMOUNT(BYTES, "serve.limits.body", "1g", 1024, 1099511627776.0, HELP("largest body of a request, compressed or not")),
+    AMOUNT(DURATION, "serve.timeouts.idle", "2m", 1, DAY_MS, HELP("for the next request on a connection")),
+    AMOUNT(DURATION, "serve.timeouts.head", "30s", 1, DAY_MS, HELP("to receive a head")),
+    AMOUNT(DURATION, "serve.timeouts.body", "1m", 1, DAY_MS, HELP("between two bytes of a body")),
+    AMOUNT(DURATION, "serve.timeouts.write", "1m", 1, DAY_MS, HELP("for a client to read")),
+    AMOUNT(DURATION, "serve.timeouts.connect", "10s", 1, DAY_MS, HELP("to connect to an upstream")),
+    AMOUNT(DURATION, "serve.timeouts.upstream", "10m", 1, DAY_MS, HELP("between two bytes of an upstream")),
+    AMOUNT(DURATION, "serve.timeouts.stop", "30s", 0, DAY_MS, HELP("to finish open requests on shutdown")),
+    ALIAS("upstreams.*", "upstreams.*.url", HELP("a server to forward requests to, on one line; anthropic, openai, gemini and ollama have defaults")),
+    ROW(URL, "upstreams.*.url", NULL, HELP("its base URL, with or without /v1")),
+    ROW(LIST, "upstreams.*.models", NULL, HELP("requests for these models are forwarded to it; * matches anything")),
+    CHOICE("log.level", "info", "debug|info|warn|error", HELP("the lowest level that is logged")),
 };
 
 static const maki_config_setting window_rows[] = {
     ROW(FLAG, "autoCondenseContext", "true", EDITOR, HELP("condense at the threshold, not only when the window is full")),
-    AMOUNT(NUMBER, "autoCondenseContextPercent", "75", 5, 100, EDITOR, HELP("the threshold, in percent of the window; what suits the model unless set")),
-    SAME("contextCompressionThreshold", "autoCondenseContextPercent", EDITOR, HELP("another name of the threshold")),
+    AMOUNT(NUMBER, "autoCondenseContextPercent", "75", 5, 100, EDITOR, HELP("the threshold, in percent of the window; by default it depends on the model")),
+    ALIAS("contextCompressionThreshold", "autoCondenseContextPercent", EDITOR, HELP("alias of the threshold")),
     AMOUNT(INTEGER, "autoCondenseContextTokens", NULL, 1, MANY, HELP("the threshold in tokens as well; the lower wins")),
     AMOUNT(NUMBER, "profileThresholds.*", NULL, 5, 100, EDITOR, .inherits = true, HELP("the threshold of one profile, named by its model; -1: the general one")),
-    ROW(TEXT, "currentProfileId", NULL, EDITOR, HELP("the profile in use; usually the model of the request")),
-    AMOUNT(INTEGER, "messagesRetainCount", "3", 1, 1000, EDITOR, HELP("newest messages that a condense leaves as they are; what suits the model unless set")),
-    ROW(TEXT, "profiles.*.condenseModel", NULL, HELP("the model that summarises for this one")),
-    AMOUNT(NUMBER, "profiles.*.compressionRatio", NULL, 0.05, 0.99, HELP("share of the tokens that a summary should save")),
+    ROW(STRING, "currentProfileId", NULL, EDITOR, HELP("the profile in use; default: the model of the request")),
+    AMOUNT(INTEGER, "messagesRetainCount", "3", 1, 1000, EDITOR, HELP("newest messages that a condense does not change; by default it depends on the model")),
+    ROW(STRING, "profiles.*.condenseModel", NULL, HELP("the model that writes summaries for this one")),
+    AMOUNT(NUMBER, "profiles.*.compressionRatio", NULL, 0.05, 0.99, HELP("ratio of tokens that a summary should save")),
     AMOUNT(INTEGER, "profiles.*.keepMessages", NULL, 1, 1000, HELP("messagesRetainCount of this profile")),
     AMOUNT(INTEGER, "profiles.*.thresholdTokens", NULL, 1, MANY, HELP("autoCondenseContextTokens of this profile")),
     AMOUNT(INTEGER, "profiles.*.contextWindow", NULL, 1000, MANY, HELP("the window of this model, in tokens")),
-    AMOUNT(INTEGER, "contextWindow", NULL, 1000, MANY, HELP("the window, in tokens, of models that neither their provider nor the table knows")),
+    AMOUNT(INTEGER, "contextWindow", NULL, 1000, MANY, HELP("the window, in tokens, of models whose window neither the provider nor the table has")),
     AMOUNT(INTEGER, "window.minimum", "16000", 1000, MANY, HELP("a smaller window is refused")),
-    AMOUNT(INTEGER, "window.warning", "32000", 1000, MANY, HELP("a smaller window is warned of")),
-    AMOUNT(INTEGER, "window.default", "200000", 1000, MANY, HELP("the window when nobody knows it")),
-    AMOUNT(INTEGER, "turnLimits.global", "100", 0, 1000000, HELP("turns of a channel's session that are sent; the least limit wins, 0 is none")),
+    AMOUNT(INTEGER, "window.warning", "32000", 1000, MANY, HELP("a smaller window is logged as a warning")),
+    AMOUNT(INTEGER, "window.default", "200000", 1000, MANY, HELP("the window if it is unknown")),
+    AMOUNT(INTEGER, "turnLimits.global", "100", 0, 1000000, HELP("turns of a channel's session that are sent; the smallest limit applies, 0 is none")),
     AMOUNT(INTEGER, "turnLimits.perProvider.*", NULL, 0, 1000000, HELP("the same for one provider")),
     AMOUNT(INTEGER, "turnLimits.perUser", "30", 0, 1000000, HELP("the same for one sender")),
 };
 
 static const maki_config_setting policy_rows[] = {
-    ROW(POLICY, "policy", NULL, HELP("how room is made: maki, roo, clawdbot, files, one of `policies`, or a list of steps; usually files for tasks, else maki")),
+    ROW(POLICY, "policy", NULL, HELP("how the context is reduced: maki, roo, clawdbot, files, one of `policies`, or a list of steps; default: files for tasks, else maki")),
     CHOICE("policies.*.#.step", NULL, &"" MAKI_STEP_MAP(STEP_NAME)[1], HELP("what this step does" MAKI_STEP_MAP(STEP_HELP))),
-    CHOICE("policies.*.#.when", "needed", "needed|always|over_allowed|failed|failed_over_allowed", HELP("needed: the target is not reached yet; failed: the step before failed or saved too little; over_allowed: more than may be sent, and again until it is not")),
-    AMOUNT(NUMBER, "policies.*.#.from", NULL, 0, 1, HELP("only from this share of the window on; when every step has one, a run begins at the least of them")),
+    CHOICE("policies.*.#.when", "needed", "needed|always|over_allowed|failed|failed_over_allowed", HELP("needed: the target is not reached yet; failed: the step before failed or saved too little; over_allowed: more than may be sent, repeated until it is not")),
+    AMOUNT(NUMBER, "policies.*.#.from", NULL, 0, 1, HELP("only from this share of the window on; if every step has one, a run begins at the smallest of them")),
     AMOUNT(NUMBER, "policies.*.#.below", NULL, 0, 1, HELP("only below this share of the window")),
-    AMOUNT(NUMBER, "policies.*.#.target", NULL, 0, 1, HELP("share of the window to come down to; usually the least of 0.5 and 70 % of what may be sent")),
-    AMOUNT(INTEGER, "policies.*.#.keep", NULL, 1, 1000000, HELP("newest messages that stay; for prune_tools, prune_repeats and shrink_code assistant messages with all behind them")),
+    AMOUNT(NUMBER, "policies.*.#.target", NULL, 0, 1, HELP("share of the window to reduce to; default: the smaller of 0.5 and 70 % of what may be sent")),
+    AMOUNT(INTEGER, "policies.*.#.keep", NULL, 1, 1000000, HELP("newest messages that stay; for prune_tools, prune_repeats and shrink_code assistant messages with all after them")),
     AMOUNT(INTEGER, "policies.*.#.min_messages", NULL, 1, 1000000, HELP("with fewer messages the step does nothing")),
     AMOUNT(NUMBER, "policies.*.#.min_saving", NULL, 0, 1, HELP("a step that saves a smaller share has failed")),
-    AMOUNT(INTEGER, "policies.*.#.min_window", NULL, 0, MANY, HELP("in smaller windows the step is left out")),
+    AMOUNT(INTEGER, "policies.*.#.min_window", NULL, 0, MANY, HELP("in smaller windows the step is skipped")),
     AMOUNT(NUMBER, "policies.*.#.share", NULL, 0.01, 0.99, HELP("share of the messages that truncate hides")),
-    ROW(FLAG, "policies.*.#.must_reach", NULL, HELP("of a step that prunes: it is taken back, with those before it, unless the target is reached")),
+    ROW(FLAG, "policies.*.#.must_reach", NULL, HELP("of a step that prunes: it is undone, with those before it, unless the target is reached")),
     AMOUNT(INTEGER, "policies.*.#.max_chars", NULL, 0, MANY, HELP("longer tool output is cut to its head and tail")),
     AMOUNT(INTEGER, "policies.*.#.head_chars", NULL, 0, MANY, HELP("characters of the head that stay")),
     AMOUNT(INTEGER, "policies.*.#.tail_chars", NULL, 0, MANY, HELP("characters of the tail that stay")),
     AMOUNT(INTEGER, "policies.*.#.min_prunable_chars", NULL, 0, MANY, HELP("shorter tool output, all together, is not cleared")),
-    ROW(TEXT, "policies.*.#.placeholder", NULL, HELP("stands for a tool output that was cleared")),
+    ROW(STRING, "policies.*.#.placeholder", NULL, HELP("replaces a tool output that was cleared")),
     ROW(FLAG, "policies.*.#.hard_clear", NULL, HELP("clear tool output when cutting it is not enough")),
-    ROW(LIST, "policies.*.#.allow", NULL, HELP("only the output of these tools; a * stands for anything")),
+    ROW(LIST, "policies.*.#.allow", NULL, HELP("only the output of these tools; * matches anything")),
     ROW(LIST, "policies.*.#.deny", NULL, HELP("never the output of these tools")),
 };
 
 static const maki_config_setting summary_rows[] = {
-    ROW(TEXT, "summary.provider", NULL, HELP("who summarises: offline, or one of `llm`; usually llm.provider, and offline without a key")),
-    ROW(TEXT, "summary.model", NULL, HELP("its model; usually the profile's condenseModel")),
-    ROW(TEXT, "summary.prompt", "standard", HELP("standard (six headings), brief, or your own; {messages} is where the messages go")),
-    AMOUNT(INTEGER, "summary.max_tokens", "4096", 64, 1000000, HELP("the longest summary")),
-    AMOUNT(TIME, "summary.timeout", "2m", 1000, DAY_MS, HELP("then the offline summary takes its place")),
+    ROW(STRING, "summary.provider", NULL, HELP("who writes summaries: offline, or one of `llm`; default: llm.provider, offline without an API key")),
+    ROW(STRING, "summary.model", NULL, HELP("its model; default: the profile's condenseModel")),
+    ROW(STRING, "summary.prompt", "standard", HELP("standard (six headings), brief, or a prompt of your own, in which {messages} is replaced by the messages")),
+    AMOUNT(INTEGER, "summary.max_tokens", "4096", 64, 1000000, HELP("maximum tokens of a summary")),
+    AMOUNT(DURATION, "summary.timeout", "2m", 1000, DAY_MS, HELP("of the request; then the offline summary is used")),
     ROW(FLAG, "summary.background", "true", HELP("prepare a summary before it is needed")),
-    AMOUNT(NUMBER, "summary.background_percent", NULL, 5, 100, HELP("percent of the window at which that begins; usually 10 below the threshold")),
-    CHOICE("language", NULL, "en|ja|zh|ko", HELP("of built-in prompts and summaries; usually that of the text")),
+    AMOUNT(NUMBER, "summary.background_percent", NULL, 5, 100, HELP("percent of the window at which that begins; default: 10 below the threshold")),
+    CHOICE("language", NULL, "en|ja|zh|ko", HELP("of built-in prompts and summaries; default: that of the text")),
 };
 
 static const maki_config_setting task_rows[] = {
-    ROW(FLAG, "context_storage.enabled", "true", VARIABLE("CONTEXT_STORAGE_ENABLED"), LATER("keep the files of tasks; false: in a temporary folder only")),
-    ROW(TEXT, "context_storage.base_dir", "contexts", LATER("their folder, from the working folder on")),
-    AMOUNT(NUMBER, "context_storage.compression_threshold", "0.7", 0.05, 1, VARIABLE("COMPRESSION_THRESHOLD"), HELP("share of the window over which a task is condensed")),
-    AMOUNT(INTEGER, "context_storage.keep_recent_messages", "5", 1, 1000, HELP("newest messages that stay as they are")),
+    ROW(FLAG, "context_storage.enabled", "true", VARIABLE("CONTEXT_STORAGE_ENABLED"), LATER("keep the files of tasks; false: in a temporary directory only")),
+    ROW(STRING, "context_storage.base_dir", "contexts", LATER("their directory, relative to the working directory")),
+    AMOUNT(NUMBER, "context_storage.compression_threshold", "0.7", 0.05, 1, VARIABLE("COMPRESSION_THRESHOLD"), HELP("share of the window above which a task is condensed")),
+    AMOUNT(INTEGER, "context_storage.keep_recent_messages", "5", 1, 1000, HELP("newest messages that are not changed")),
     AMOUNT(INTEGER, "context_storage.min_messages_to_summarize", "10", 1, 1000000, HELP("with fewer messages nothing is done")),
-    AMOUNT(INTEGER, "context_storage.cleanup_days", "30", 0, 36500, VARIABLE("CLEANUP_DAYS"), LATER("completed tasks are removed after so many days")),
-    ROW(TEXT, "context_storage.summary_prompt", NULL, HELP("the prompt for tasks; {messages} is where the messages go")),
-    CHOICE("context_storage.token_count", "exact", "exact|chars4", LATER("what decides: the tokenizer, or four characters a token")),
-    ROW(SECRET, "database", NULL, LATER("postgres://...: registry, queue and memory shared by several machines; usually SQLite")),
-    ROW(TEXT, "queue.in_progress_label", "in-progress", LATER("the label that an issue gets when it is queued")),
+    AMOUNT(INTEGER, "context_storage.cleanup_days", "30", 0, 36500, VARIABLE("CLEANUP_DAYS"), LATER("days after which completed tasks are removed")),
+    ROW(STRING, "context_storage.summary_prompt", NULL, HELP("the prompt for tasks; {messages} is replaced by the messages")),
+    CHOICE("context_storage.token_count", "exact", "exact|chars4", LATER("how tokens are counted: by the tokenizer, or four characters a token")),
+    ROW(SECRET, "database", NULL, LATER("postgres://...: registry, queue and memory shared by several machines; default: SQLite")),
+    ROW(STRING, "queue.in_progress_label", "in-progress", LATER("the label that an issue gets when it is queued")),
 };
 
 static const maki_config_setting model_rows[] = {
-    ROW(TEXT, "llm.provider", NULL, HELP("the one of `llm` that is used; without one Maki works offline")),
-    ROW(TEXT, "llm.*.model", NULL, HELP("its model")),
-    AMOUNT(INTEGER, "llm.*.context_length", NULL, 1000, MANY, HELP("the window of that model, in tokens; wins over the table")),
-    ROW(SECRET, "llm.*.api_key", NULL, HELP("its key; \"${OPENAI_API_KEY}\" keeps it out of the file")),
-    ROW(URL, "llm.*.base_url", NULL, HELP("where it is; may end in / or /v1")),
-    CHOICE("llm.*.protocol", NULL, "anthropic|openai|responses|ollama|gemini", HELP("what it speaks; known for the names that have defaults, else openai")),
-    CHOICE("llm.*.tool_style", "tools", "tools|functions", HELP("functions: the older form of OpenAI's requests")),
-    AMOUNT(INTEGER, "llm.*.max_tokens", NULL, 1, MANY, HELP("of the window kept free for its answer, at most a quarter; usually 8192")),
-    AMOUNT(TIME, "llm.*.timeout", "10m", 1000, DAY_MS, HELP("it sent nothing")),
+    ROW(STRING, "llm.provider", NULL, HELP("the one of `llm` that is used; by default Maki works offline")),
+    ROW(STRING, "llm.*.model", NULL, HELP("its model")),
+    AMOUNT(INTEGER, "llm.*.context_length", NULL, 1000, MANY, HELP("the window of that model, in tokens; overrides the table")),
+    ROW(SECRET, "llm.*.api_key", NULL, HELP("its API key; \"${OPENAI_API_KEY}\" keeps it out of the file")),
+    ROW(URL, "llm.*.base_url", NULL, HELP("its base URL; may end in / or /v1")),
+    CHOICE("llm.*.protocol", NULL, "anthropic|openai|responses|ollama|gemini", HELP("its API; known for the names that have defaults, else openai")),
+    CHOICE("llm.*.tool_style", "tools", "tools|functions", HELP("functions: OpenAI's legacy `functions`")),
+    AMOUNT(INTEGER, "llm.*.max_tokens", NULL, 1, MANY, HELP("of the window reserved for its reply, at most a quarter; default: 8192")),
+    AMOUNT(DURATION, "llm.*.timeout", "10m", 1000, DAY_MS, HELP("between two bytes of a reply")),
 };
 
 static const maki_config_setting agent_rows[] = {
-    AMOUNT(INTEGER, "agents.*.contextWindow", NULL, 1000, MANY, HELP("the window, in tokens, when neither model nor configuration say it")),
-    AMOUNT(INTEGER, "agents.*.maxTurns", NULL, 0, 1000000, HELP("one more turn limit; 0 is none")),
+    AMOUNT(INTEGER, "agents.*.contextWindow", NULL, 1000, MANY, HELP("the window, in tokens, if neither model nor configuration define it")),
+    AMOUNT(INTEGER, "agents.*.maxTurns", NULL, 0, 1000000, HELP("an additional turn limit; 0 is none")),
     ROW(FLAG, "agents.*.pruning.enabled", "false", HELP("true: this agent's policy is clawdbot, with these values")),
-    AMOUNT(NUMBER, "agents.*.pruning.softTrimThreshold", "0.3", 0, 1, HELP("share of the window from which old messages are summarised")),
-    AMOUNT(NUMBER, "agents.*.pruning.hardClearThreshold", "0.5", 0, 1, HELP("share of the window from which they are left out")),
+    AMOUNT(NUMBER, "agents.*.pruning.softTrimThreshold", "0.3", 0, 1, HELP("share of the window from which old messages are summarized")),
+    AMOUNT(NUMBER, "agents.*.pruning.hardClearThreshold", "0.5", 0, 1, HELP("share of the window from which they are hidden")),
     AMOUNT(INTEGER, "agents.*.pruning.keepLastMessages", "3", 1, 1000, HELP("newest messages that stay")),
     ROW(POLICY, "agents.*.policy", NULL, HELP("`policy` of this agent")),
-    ROW(TEXT, "agents.*.provider", NULL, HELP("llm.provider of this agent")),
-    ROW(TEXT, "agents.*.model", NULL, HELP("its model")),
-    AMOUNT(INTEGER, "agents.*.maxTokens", NULL, 1, MANY, HELP("the longest answer; so much of the window is kept free for it")),
-    CHOICE("agents.*.thinking", NULL, "off|minimal|low|medium|high", HELP("how much the model thinks before it answers")),
+    ROW(STRING, "agents.*.provider", NULL, HELP("llm.provider of this agent")),
+    ROW(STRING, "agents.*.model", NULL, HELP("its model")),
+    AMOUNT(INTEGER, "agents.*.maxTokens", NULL, 1, MANY, HELP("maximum tokens of a reply, reserved in the window")),
+    CHOICE("agents.*.thinking", NULL, "off|minimal|low|medium|high", HELP("the reasoning effort of the model")),
     CHOICE("agents.*.scope", "per-sender", "global|per-group|per-sender", HELP("who shares a session")),
-    ROW(TEXT, "agents.*.workspace", NULL, HELP("the folder of AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, USER.md and README.md, which become its system prompt; from the working folder on, or ~/")),
-    AMOUNT(INTEGER, "agents.*.bootstrapMaxChars", NULL, 1, 1000000, HELP("a longer one of these files is cut to 70 % head and 20 % tail; usually 20000, IDENTITY.md 5000, USER.md and README.md 10000")),
-    AMOUNT(INTEGER, "agents.*.bootstrapTotalMaxChars", NULL, 64, 6000000, HELP("of all these files together; what comes too late is left out")),
-    ROW(TEXT, "agents.*.guidelines", NULL, HELP("the section `guidelines` of its system prompt; a short one is built in, \"\" leaves it out")),
-    CHOICE("agents.*.promptMode", NULL, "full|minimal|none", HELP("how much of the system prompt it gets: all, identity with instructions and tools, or identity only; usually full, minimal for sub-agents (agent:ID:subagent:...)")),
-    CHOICE("agents.*.timestamp", "date", "off|date|time", HELP("what the end of the system prompt says of the present; with time the provider's cache holds for a minute only")),
-    ROW(LIST, "agents.*.skills", NULL, LATER("skills that are on")),
-    ROW(LIST, "agents.*.tools.allow", NULL, LATER("only these tools; a * stands for anything")),
+    ROW(STRING, "agents.*.workspace", NULL, HELP("the directory of AGENTS.md, SOUL.md, TOOLS.md, IDENTITY.md, USER.md and README.md, which become its system prompt; relative to the working directory, or ~/")),
+    AMOUNT(INTEGER, "agents.*.bootstrapMaxChars", NULL, 1, 1000000, HELP("a longer one of these files is truncated to 70 % head and 20 % tail; default: 20000, IDENTITY.md 5000, USER.md and README.md 10000")),
+    AMOUNT(INTEGER, "agents.*.bootstrapTotalMaxChars", NULL, 64, 6000000, HELP("of all these files together; the rest is omitted")),
+    ROW(STRING, "agents.*.guidelines", NULL, HELP("the section `guidelines` of its system prompt; default: a short one, \"\" omits it")),
+    CHOICE("agents.*.promptMode", NULL, "full|minimal|none", HELP("how much of the system prompt it gets: all, identity with instructions and tools, or identity only; default: full, minimal for sub-agents (agent:ID:subagent:...)")),
+    CHOICE("agents.*.timestamp", "date", "off|date|time", HELP("the date or time at the end of the system prompt; with time the provider's cache is valid for a minute only")),
+    ROW(LIST, "agents.*.skills", NULL, LATER("enabled skills")),
+    ROW(LIST, "agents.*.tools.allow", NULL, LATER("only these tools; * matches anything")),
     ROW(LIST, "agents.*.tools.deny", NULL, LATER("none of these tools")),
 };
 
 static const maki_config_setting memory_rows[] = {
     ROW(FLAG, "memory.enabled", "true", LATER("search the memory before each request")),
-    CHOICE("memory.storage", "sqlite-vec", "sqlite-vec|lancedb|pgvector", LATER("where vectors are kept; lancedb is not built in and reads as sqlite-vec")),
-    CHOICE("memory.embedding.provider", "local", "openai|gemini|ollama|local", LATER("who makes vectors of texts; any OpenAI-compatible server is openai with a base_url")),
-    ROW(TEXT, "memory.embedding.model", NULL, LATER("its model; usually text-embedding-3-small (openai), gemini-embedding-001")),
-    ROW(SECRET, "memory.embedding.api_key", NULL, LATER("usually that of `llm`")),
-    ROW(URL, "memory.embedding.base_url", NULL, LATER("usually that of `llm`")),
-    AMOUNT(INTEGER, "memory.embedding.dimensions", NULL, 1, 65536, LATER("of its vectors; usually what the model gives")),
+    CHOICE("memory.storage", "sqlite-vec", "sqlite-vec|lancedb|pgvector", LATER("where vectors are stored; lancedb is not built in and means sqlite-vec")),
+    CHOICE("memory.embedding.provider", "local", "openai|gemini|ollama|local", LATER("who computes embeddings; any OpenAI-compatible server is openai with a base_url")),
+    ROW(STRING, "memory.embedding.model", NULL, LATER("its model; default: text-embedding-3-small (openai), gemini-embedding-001")),
+    ROW(SECRET, "memory.embedding.api_key", NULL, LATER("default: that of `llm`")),
+    ROW(URL, "memory.embedding.base_url", NULL, LATER("default: that of `llm`")),
+    AMOUNT(INTEGER, "memory.embedding.dimensions", NULL, 1, 65536, LATER("of its vectors; default: those of the model")),
     AMOUNT(INTEGER, "memory.search.topK", "10", 1, 1000, LATER("results of a search")),
-    AMOUNT(NUMBER, "memory.search.semanticWeight", "0.7", 0, 1, LATER("weight of the vectors' similarity")),
-    AMOUNT(NUMBER, "memory.search.keywordWeight", "0.3", 0, 1, LATER("weight of the words found")),
-    AMOUNT(NUMBER, "memory.search.threshold", "0.7", 0, 1, LATER("least similarity of a result that no word was found in")),
-    AMOUNT(INTEGER, "memory.chunk.tokens", "400", 16, 8192, LATER("of a piece that is remembered")),
-    AMOUNT(INTEGER, "memory.chunk.overlap", "80", 0, 4096, LATER("tokens that two neighbours share")),
-    ROW(LIST, "memory.paths", NULL, LATER("Markdown files and folders to remember")),
-    ROW(FLAG, "memory.sessions", "true", LATER("remember what was said in sessions")),
-    ROW(FLAG, "memory.mask_secrets", "true", LATER("what looks like a key is masked before it is remembered")),
+    AMOUNT(NUMBER, "memory.search.semanticWeight", "0.7", 0, 1, LATER("weight of the similarity of vectors")),
+    AMOUNT(NUMBER, "memory.search.keywordWeight", "0.3", 0, 1, LATER("weight of keywords")),
+    AMOUNT(NUMBER, "memory.search.threshold", "0.7", 0, 1, LATER("minimum similarity of a result without keywords")),
+    AMOUNT(INTEGER, "memory.chunk.tokens", "400", 16, 8192, LATER("of a chunk")),
+    AMOUNT(INTEGER, "memory.chunk.overlap", "80", 0, 4096, LATER("tokens that adjacent chunks share")),
+    ROW(LIST, "memory.paths", NULL, LATER("Markdown files and directories to index")),
+    ROW(FLAG, "memory.sessions", "true", LATER("index the messages of sessions")),
+    ROW(FLAG, "memory.mask_secrets", "true", LATER("mask what looks like a key before it is indexed")),
 };
 
 static const maki_config_setting context_rows[] = {
-    AMOUNT(INTEGER, "evidence.max_age_ms", "60000", 0, MANY, LATER("older observations are left out; 0 shows all")),
+    AMOUNT(INTEGER, "evidence.max_age_ms", "60000", 0, MANY, LATER("older observations are omitted; 0 includes all")),
     AMOUNT(INTEGER, "tools.budget_tokens", "2000", 0, MANY, LATER("tokens that the descriptions of tools may take")),
     ROW(FLAG, "checkpoints.enabled", "true", LATER("keep snapshots of the workspace")),
-    CHOICE("checkpoints.rewind_files", "ask", "ask|always|never", LATER("does a rewind take the files along? ask: where a person can answer, else never")),
-    AMOUNT(TIME, "checkpoints.timeout", "15s", 1000, 600000, LATER("to make the first one; then checkpoints are off for that task")),
-    ROW(LIST, "checkpoints.exclude", NULL, LATER("patterns of files to leave out, as in .gitignore")),
+    CHOICE("checkpoints.rewind_files", "ask", "ask|always|never", LATER("does a rewind restore files? ask: where a person can answer, else never")),
+    AMOUNT(DURATION, "checkpoints.timeout", "15s", 1000, 600000, LATER("to create the first one; then checkpoints are disabled for that task")),
+    ROW(LIST, "checkpoints.exclude", NULL, LATER("patterns of files to exclude, as in .gitignore")),
 };
 
-#define PART(t, h, rows) { t, h, rows, sizeof(rows) / sizeof((rows)[0]) }
-static const maki_config_part parts[] = {
-    PART("The daemon", "`maki serve`; its command line wins over the file.", daemon_rows),
-    PART("When to make room", "Thresholds, windows and turn limits.", window_rows),
-    PART("How to make room", "A policy is a list of steps: `policies: {mine: [{step: prune_tools}, {step: condense, keep: 5}]}`.", policy_rows),
-    PART("Summaries", "Who writes them, and how.", summary_rows),
-    PART("Tasks", "What `maki task`, `queue` and `worker` keep.", task_rows),
-    PART("Models", "Providers by name: openai, anthropic, gemini, ollama, lmstudio, or one of your own.", model_rows),
-    PART("Agents", "Agents by name; sessions without one belong to `default`.", agent_rows),
-    PART("Memory", "What is remembered, and how it is found.", memory_rows),
-    PART("Context and checkpoints", "Layers of the prompt, tools, snapshots of the workspace.", context_rows),
+#define SECTION(t, h, rows) { t, h, rows, sizeof(rows) / sizeof((rows)[0]) }
+static const maki_config_section sections[] = {
+    SECTION("The daemon", "`maki serve`; its command line overrides the file.", daemon_rows),
+    SECTION("When to reduce the context", "Thresholds, windows and turn limits.", window_rows),
+    SECTION("How to reduce the context", "A policy is a list of steps: `policies: {mine: [{step: prune_tools}, {step: condense, keep: 5}]}`.", policy_rows),
+    SECTION("Summaries", "Who writes them, and how.", summary_rows),
+    SECTION("Tasks", "What `maki task`, `queue` and `worker` store.", task_rows),
+    SECTION("Models", "Providers by name: openai, anthropic, gemini, ollama, lmstudio, or any other.", model_rows),
+    SECTION("Agents", "Agents by name; sessions without one belong to `default`.", agent_rows),
+    SECTION("Memory", "What is indexed, and how it is searched.", memory_rows),
+    SECTION("Context and checkpoints", "Layers of the prompt, tools, snapshots of the workspace.", context_rows),
 };
 
 static const struct named_default { const char *path, *initial; } named_defaults[] = {
@@ -201,7 +207,7 @@ static const struct named_default { const char *path, *initial; } named_defaults
     { "upstreams.openai.url",             "https://api.openai.com" },
     { "upstreams.gemini.url",             "https://generativelanguage.googleapis.com" },
     { "upstreams.ollama.url",             "http://127.0.0.1:11434" },
-    { "upstreams.demo.url",               "http://127.0.0.1:4748" }, /* where maki demo's provider is */
+    { "upstreams.demo.url",               "http://127.0.0.1:4748" }, /* the provider of maki demo */
     { "llm.openai.base_url",              "https://api.openai.com/" },
     { "llm.openai.api_key",               "${OPENAI_API_KEY:-}" },
     { "llm.anthropic.base_url",           "https://api.anthropic.com/" },
@@ -219,14 +225,9 @@ static const struct named_default { const char *path, *initial; } named_defaults
 };
 /* clang-format on */
 
-size_t maki_config_part_count(void)
+const maki_config_section *maki_config_section_at(size_t index)
 {
-    return sizeof parts / sizeof parts[0];
-}
-
-const maki_config_part *maki_config_part_at(size_t index)
-{
-    return index < maki_config_part_count() ? &parts[index] : NULL;
+    return index < sizeof sections / sizeof sections[0] ? &sections[index] : NULL;
 }
 
 void maki_config_named_default(size_t index, const char **path, const char **initial)
@@ -238,9 +239,10 @@ void maki_config_named_default(size_t index, const char **path, const char **ini
 
 const maki_config_setting *maki_setting_at(size_t index)
 {
-    for (size_t i = 0; i < maki_config_part_count(); i++) {
-        if (index < parts[i].count) return &parts[i].settings[index];
-        index -= parts[i].count;
+    const maki_config_section *section = sections;
+    for (; section < sections + sizeof sections / sizeof sections[0]; section++) {
+        if (index < section->count) return &section->settings[index];
+        index -= section->count;
     }
     return NULL;
 }
@@ -254,12 +256,12 @@ const maki_config_setting *maki_setting_named(maki_str path)
     return NULL;
 }
 
-/* ---- places ------------------------------------------------------------------------------------------ */
+/* ---- paths ------------------------------------------------------------------------------------------- */
 
-enum { SPLIT_MAX = 8 /* dots of a key: more of them are a name */ };
+enum { SPLIT_MAX = 8 /* dots of a key: one with more is a name */ };
 
-/* What of the row's path lies behind the place: its next segment; len 0: nothing. */
-static maki_str segment_behind(const maki_setting_path *at, const maki_config_setting *row)
+/* The segment of the row's path that follows `at`; len 0: none. */
+static maki_str segment_after(const maki_setting_path *at, const maki_config_setting *row)
 {
     maki_str path = maki_str_of(row->path);
     if (at->editor.len && !row->editor) return (maki_str){ "", 0 };
@@ -272,15 +274,16 @@ static maki_str segment_behind(const maki_setting_path *at, const maki_config_se
     return maki_str_to(path, strcspn(path.ptr, "."));
 }
 
-/* The place behind `at` whose segment is exactly this one. */
-static bool go(const maki_setting_path *at, maki_str segment, maki_setting_path *out)
+/* The path of exactly this segment in `at`. */
+static bool step_exact(const maki_setting_path *at, maki_str segment, maki_setting_path *out)
 {
     const maki_config_setting *row;
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
-        maki_str behind = segment_behind(at, row);
-        if (behind.len == 0 || !maki_str_is(behind, segment)) continue;
+        maki_str next_segment = segment_after(at, row);
+        if (next_segment.len == 0 || !maki_str_is(next_segment, segment)) continue;
         maki_setting_path next = *at; /* `out` may be `at` */
-        next.pattern = (maki_str){ row->path, (size_t)(behind.ptr + behind.len - row->path) };
+        next.pattern =
+            (maki_str){ row->path, (size_t)(next_segment.ptr + next_segment.len - row->path) };
         *out = next;
         return true;
     }
@@ -292,28 +295,29 @@ static bool is_number(maki_str text)
     return text.len > 0 && maki_str_only(text, "0123456789");
 }
 
-static bool go_by_name(const maki_setting_path *at, maki_str name, maki_setting_path *out)
+static bool step_name(const maki_setting_path *at, maki_str name, maki_setting_path *out)
 {
     if (name.len == 0 || at->count == MAKI_SETTING_PATH_NAMES) return false;
-    bool found = go(at, MAKI_LIT("*"), out) || (is_number(name) && go(at, MAKI_LIT("#"), out));
+    bool found = step_exact(at, MAKI_LIT("*"), out) ||
+                 (is_number(name) && step_exact(at, MAKI_LIT("#"), out));
     if (found) out->names[out->count++] = name;
     return found;
 }
 
-/* One segment: a key of the table, an editor's prefix at the top, or a name. */
-static bool go_one(const maki_setting_path *at, maki_str key, maki_setting_path *out)
+/* One segment: a key of the table, an editor's prefix at the root, or a name. */
+static bool step_segment(const maki_setting_path *at, maki_str key, maki_setting_path *out)
 {
-    bool sign = maki_str_is(key, MAKI_LIT("*")) || maki_str_is(key, MAKI_LIT("#"));
-    if (!sign && go(at, key, out)) return true;
+    bool wildcard = maki_str_is(key, MAKI_LIT("*")) || maki_str_is(key, MAKI_LIT("#"));
+    if (!wildcard && step_exact(at, key, out)) return true;
     if (at->pattern.len == 0 && !at->editor.len &&
         (maki_str_is(key, MAKI_LIT("rooCode")) || maki_str_is(key, MAKI_LIT("roo-code")))) {
         *out = (maki_setting_path){ .pattern = { "", 0 }, .editor = key };
         return true;
     }
-    return go_by_name(at, key, out);
+    return step_name(at, key, out);
 }
 
-static size_t dots(maki_str key)
+static size_t count_dots(maki_str key)
 {
     size_t n = 0;
     for (size_t i = 0; i < key.len; i++)
@@ -324,15 +328,15 @@ static size_t dots(maki_str key)
 bool maki_setting_path_step(const maki_setting_path *at, maki_str key, maki_setting_path *out)
 {
     maki_setting_path from = *at, next;
-    if (dots(key) == 0 || dots(key) > SPLIT_MAX) return go_one(&from, key, out);
+    if (count_dots(key) == 0 || count_dots(key) > SPLIT_MAX) return step_segment(&from, key, out);
     for (size_t i = 1; i + 1 < key.len; i++) {
-        if (key.ptr[i] != '.' || !go_one(&from, maki_str_to(key, i), &next)) continue;
+        if (key.ptr[i] != '.' || !step_segment(&from, maki_str_to(key, i), &next)) continue;
         if (maki_setting_path_step(&next, maki_str_from(key, i + 1), out)) return true;
     }
-    return go_by_name(&from, key, out);
+    return step_name(&from, key, out);
 }
 
-bool maki_setting_path_of(maki_str path, maki_setting_path *out)
+bool maki_setting_path_parse(maki_str path, maki_setting_path *out)
 {
     maki_setting_path top = { .pattern = { "", 0 } };
     return maki_setting_path_step(&top, path, out);
@@ -347,12 +351,12 @@ bool maki_setting_path_has(const maki_setting_path *at, const char *segment)
 {
     maki_setting_path ignored;
     maki_str key;
-    if (segment) return go(at, maki_str_of(segment), &ignored);
+    if (segment) return step_exact(at, maki_str_of(segment), &ignored);
     return maki_setting_path_has(at, "*") || maki_setting_path_has(at, "#") ||
            maki_setting_path_key(at, 0, &key);
 }
 
-maki_str maki_setting_path_path(const maki_setting_path *at, maki_str pattern, maki_arena *arena)
+maki_str maki_setting_path_format(const maki_setting_path *at, maki_str pattern, maki_arena *arena)
 {
     size_t capacity = pattern.len + 1, fill = 0, used = 0;
     for (size_t i = 0; i < at->count; i++)
@@ -376,10 +380,10 @@ bool maki_setting_path_key(const maki_setting_path *at, size_t n, maki_str *key)
     const maki_config_setting *row;
     maki_str last = { "", 0 };
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
-        maki_str segment = segment_behind(at, row);
+        maki_str segment = segment_after(at, row);
         if (segment.len == 0 || strchr("*#", segment.ptr[0]) || maki_str_is(segment, last))
             continue;
-        last = segment; /* rows with one beginning stand together */
+        last = segment; /* rows with the same beginning are adjacent */
         if (n-- > 0) continue;
         *key = segment;
         return true;

@@ -1,4 +1,7 @@
-/* value.c -- see value.h. */
+/* value.c -- parse and check the value of a setting.
+ *
+ * In:     a string with its variables expanded, the row of its setting.
+ * Out:    the value, or an error that says what is expected and often what was meant. */
 #include "config/value.h"
 
 #include <stdio.h>
@@ -8,27 +11,27 @@
 #include "base/suggest.h"
 #include "config/amount.h"
 
-enum { QUOTED_MAX = 40 /* characters of a wrong value that are shown */ };
+enum { QUOTED_MAX = 40 /* characters of an invalid value in an error */ };
 
-static const maki_str right = { "", 0 };
+static const maki_str no_error = { "", 0 };
 
 static const struct type_row {
-    const char *words;
-    bool (*read)(maki_str text, double *out); /* of what is an amount */
+    const char *name;
+    bool (*read)(maki_str text, double *out); /* of amounts */
 } types[] = {
     [MAKI_CONFIG_FLAG] = { "true or false", maki_amount_flag },
-    [MAKI_CONFIG_INTEGER] = { "a whole number", maki_amount_integer },
+    [MAKI_CONFIG_INTEGER] = { "an integer", maki_amount_integer },
     [MAKI_CONFIG_NUMBER] = { "a number", maki_amount_number },
-    [MAKI_CONFIG_TEXT] = { "text", NULL },
-    [MAKI_CONFIG_SECRET] = { "text, a secret", NULL },
+    [MAKI_CONFIG_STRING] = { "a string", NULL },
+    [MAKI_CONFIG_SECRET] = { "a string, a secret", NULL },
     [MAKI_CONFIG_CHOICE] = { "one of", NULL },
-    [MAKI_CONFIG_LIST] = { "a list of texts", NULL },
+    [MAKI_CONFIG_LIST] = { "a list of strings", NULL },
     [MAKI_CONFIG_BYTES] = { "an amount of bytes (64k, 10m, 1g)", maki_amount_bytes },
-    [MAKI_CONFIG_TIME] = { "a time (250ms, 30s, 5m)", maki_amount_time },
+    [MAKI_CONFIG_DURATION] = { "a duration (250ms, 30s, 5m)", maki_amount_duration },
     [MAKI_CONFIG_URL] = { "a URL that begins with http:// or https://", NULL },
     [MAKI_CONFIG_ADDRESSES] = { "ADDRESS:PORT, or a list of those", NULL },
     [MAKI_CONFIG_POLICY] = { "the name of a policy, or a list of steps", NULL },
-    [MAKI_CONFIG_SAME] = { "another name", NULL },
+    [MAKI_CONFIG_ALIAS] = { "an alias", NULL },
 };
 
 bool maki_value_is_list(const maki_config_setting *row)
@@ -36,34 +39,34 @@ bool maki_value_is_list(const maki_config_setting *row)
     return row->type == MAKI_CONFIG_LIST || row->type == MAKI_CONFIG_ADDRESSES;
 }
 
-/* ---- what a row wants, in words ------------------------------------------------------------------------ */
+/* ---- what a row expects ------------------------------------------------------------------------ */
 
-static maki_str amount_words(maki_config_type type, double n, maki_arena *arena)
+static maki_str format_amount(maki_config_type type, double n, maki_arena *arena)
 {
     if (type == MAKI_CONFIG_NUMBER) return maki_arena_print(arena, "%g", n);
     if (type == MAKI_CONFIG_INTEGER) return maki_arena_print(arena, "%.0f", n);
-    return maki_amount_words(n, type == MAKI_CONFIG_TIME, arena);
+    return maki_amount_format(n, type == MAKI_CONFIG_DURATION, arena);
 }
 
-static maki_str choice_words(const char *choices, maki_arena *arena)
+static maki_str format_choices(const char *choices, maki_arena *arena)
 {
-    maki_str words = { "", 0 }, choice;
+    maki_str name = { "", 0 }, choice;
     while (maki_words_next(&choices, &choice))
-        words = maki_arena_print(arena, "%.*s%s%.*s", MAKI_PRINTED(words), words.len ? ", " : "",
-                                 MAKI_PRINTED(choice));
-    return words;
+        name = maki_arena_print(arena, "%.*s%s%.*s", MAKI_PRINTED(name), name.len ? ", " : "",
+                                MAKI_PRINTED(choice));
+    return name;
 }
 
 maki_str maki_value_expected(const maki_config_setting *row, maki_arena *arena)
 {
-    const char *type = types[row->type].words;
+    const char *type = types[row->type].name;
     if (row->type == MAKI_CONFIG_CHOICE) {
-        maki_str choices = choice_words(row->choices, arena);
+        maki_str choices = format_choices(row->choices, arena);
         return maki_arena_print(arena, "%s %.*s", type, MAKI_PRINTED(choices));
     }
     if (row->min == 0 && row->max == 0) return maki_arena_print(arena, "%s", type);
-    maki_str low = amount_words(row->type, row->min, arena);
-    maki_str high = amount_words(row->type, row->max, arena);
+    maki_str low = format_amount(row->type, row->min, arena);
+    maki_str high = format_amount(row->type, row->max, arena);
     if (row->type == MAKI_CONFIG_INTEGER && row->max >= 1e9) {
         return maki_arena_print(arena, "%s of at least %.*s", type, MAKI_PRINTED(low));
     }
@@ -75,19 +78,19 @@ size_t maki_config_expected(const maki_config_setting *setting, char *out, size_
 {
     maki_env env = maki_env_system();
     maki_arena arena = maki_arena_new(env.alloc, 1 << 16);
-    maki_str words = maki_value_expected(setting, &arena);
-    int n = snprintf(out, capacity, "%.*s", MAKI_PRINTED(words));
+    maki_str name = maki_value_expected(setting, &arena);
+    int n = snprintf(out, capacity, "%.*s", MAKI_PRINTED(name));
     maki_arena_free(&arena);
     return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity - 1;
 }
 
-/* "must be ..., not "x"" and what may help. */
-static maki_str wrong(const maki_config_setting *row, maki_str text, const char *hint,
-                      maki_arena *arena)
+/* "must be ..., not "x"" and a hint. */
+static maki_str error_of(const maki_config_setting *row, maki_str text, const char *hint,
+                         maki_arena *arena)
 {
-    maki_str wanted = maki_value_expected(row, arena);
+    maki_str expected = maki_value_expected(row, arena);
     maki_str shown = maki_problem_quote(arena, text, QUOTED_MAX);
-    return maki_arena_print(arena, "must be %.*s, not \"%.*s\"%s", MAKI_PRINTED(wanted),
+    return maki_arena_print(arena, "must be %.*s, not \"%.*s\"%s", MAKI_PRINTED(expected),
                             MAKI_PRINTED(shown), hint);
 }
 
@@ -98,12 +101,12 @@ static maki_str read_choice(maki_value *value, maki_str text, maki_arena *arena)
     const char *choices = value->row->choices;
     maki_suggest nearest = maki_suggest_for(text);
     maki_str choice;
-    if (maki_str_in(text, choices)) return right;
+    if (maki_str_in(text, choices)) return no_error;
     while (maki_words_next(&choices, &choice))
         maki_suggest_candidate(&nearest, choice);
-    if (!nearest.found.len) return wrong(value->row, text, "", arena);
+    if (!nearest.found.len) return error_of(value->row, text, "", arena);
     maki_str hint = maki_arena_print(arena, "; did you mean %.*s?", MAKI_PRINTED(nearest.found));
-    return wrong(value->row, text, hint.ptr, arena);
+    return error_of(value->row, text, hint.ptr, arena);
 }
 
 static bool is_url(maki_str text)
@@ -128,18 +131,18 @@ static bool is_address(maki_str text)
     maki_str host = maki_str_to(text, (size_t)(colon - text.ptr));
     maki_str port = maki_str_from(text, host.len + 1);
     double n = 0;
-    bool six = host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
-    if (!six && memchr(host.ptr, ':', host.len)) return false;
+    bool ipv6 = host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+    if (!ipv6 && memchr(host.ptr, ':', host.len)) return false;
     return maki_amount_integer(port, &n) && n >= 0 && n <= 65535;
 }
 
 maki_str maki_value_check_item(const maki_config_setting *row, maki_str item, maki_arena *arena)
 {
-    if (row->type != MAKI_CONFIG_ADDRESSES || is_address(item)) return right;
-    return wrong(row, item, "; for example 127.0.0.1:4747 or [::1]:4747", arena);
+    if (row->type != MAKI_CONFIG_ADDRESSES || is_address(item)) return no_error;
+    return error_of(row, item, "; for example 127.0.0.1:4747 or [::1]:4747", arena);
 }
 
-/* What people mean when a share or a percentage is out of range. */
+/* A hint for a ratio given as a percentage, or the other way round. */
 static const char *percent_hint(const maki_config_setting *row, double n, maki_arena *arena)
 {
     if (row->max <= 1 && n > 1 && n <= 100) {
@@ -151,13 +154,13 @@ static const char *percent_hint(const maki_config_setting *row, double n, maki_a
     return "";
 }
 
-/* A number with something behind it. */
+/* A hint for a number with a unit. */
 static const char *unit_hint(maki_str text)
 {
     char last = text.len > 1 ? text.ptr[text.len - 1] : '0';
-    if (last == '%') return "; write it without the %";
+    if (last == '%') return "; remove the %";
     if (strchr("kKmM", last) && text.ptr[0] >= '0' && text.ptr[0] <= '9')
-        return "; write the number out";
+        return "; write it without a unit";
     return "";
 }
 
@@ -169,27 +172,27 @@ static maki_str read_amount(maki_value *value, maki_str text, maki_value_form fo
     bool number = row->type == MAKI_CONFIG_INTEGER || row->type == MAKI_CONFIG_NUMBER;
     if (flag && form == MAKI_VALUE_VARIABLE && text.len == 1 && strchr("01", text.ptr[0])) {
         value->number = text.ptr[0] == '1';
-        return right;
+        return no_error;
     }
     if (!types[row->type].read(text, &value->number))
-        return wrong(row, text, number ? unit_hint(text) : "", arena);
+        return error_of(row, text, number ? unit_hint(text) : "", arena);
     if ((flag || number) && form == MAKI_VALUE_QUOTED)
-        return wrong(row, text, " in quotes, which is text; write it without them", arena);
+        return error_of(row, text, " in quotes, which make it a string; remove them", arena);
     bool limited = row->min != 0 || row->max != 0;
-    if (row->inherits || !limited) return right; /* rules.c warns */
-    if (value->number >= row->min && value->number <= row->max) return right;
-    return wrong(row, text, percent_hint(row, value->number, arena), arena);
+    if (row->inherits || !limited) return no_error; /* rules.c checks it */
+    if (value->number >= row->min && value->number <= row->max) return no_error;
+    return error_of(row, text, percent_hint(row, value->number, arena), arena);
 }
 
 static maki_str read_one_item(maki_value *value, maki_str text, maki_arena *arena)
 {
     maki_str *item = maki_arena_get(arena, sizeof *item);
-    maki_str fault = maki_value_check_item(value->row, text, arena);
-    if (!item || fault.len) return fault;
+    maki_str error = maki_value_check_item(value->row, text, arena);
+    if (!item || error.len) return error;
     *item = text;
     value->items = item;
     value->count = 1;
-    return right;
+    return no_error;
 }
 
 maki_str maki_value_read(maki_value *value, maki_str text, maki_value_form form, maki_arena *arena)
@@ -201,10 +204,10 @@ maki_str maki_value_read(maki_value *value, maki_str text, maki_value_form form,
     if (types[value->row->type].read) return read_amount(value, text, form, arena);
     switch (value->row->type) {
     case MAKI_CONFIG_CHOICE: return read_choice(value, text, arena);
-    case MAKI_CONFIG_URL: return is_url(text) ? right : wrong(value->row, text, "", arena);
+    case MAKI_CONFIG_URL: return is_url(text) ? no_error : error_of(value->row, text, "", arena);
     case MAKI_CONFIG_LIST:
     case MAKI_CONFIG_ADDRESSES: return read_one_item(value, text, arena);
-    default: return right; /* any text */
+    default: return no_error; /* any string */
     }
 }
 

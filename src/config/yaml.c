@@ -1,4 +1,8 @@
-/* yaml.c -- see yaml.h. */
+/* yaml.c -- parse YAML with libyaml's events.
+ *
+ * In:     the bytes of a file, of any content.
+ * Out:    a tree in an arena, or problems with line, column and a hint.
+ * Always: the nesting and the number of nodes are limited before memory is. */
 #include "config/yaml.h"
 
 #include <yaml.h>
@@ -19,31 +23,31 @@ typedef struct builder {
     maki_yaml_node *open[MAKI_YAML_DEPTH];
     size_t depth;
     maki_yaml_node *top;
-    maki_yaml_item *pair;   /* its key was read and its value was not */
-    maki_yaml_item dropped; /* one of which the key is a mistake */
-    anchor *anchors;        /* the newest first: a name may be given again */
+    maki_yaml_item *pair;   /* its key was parsed, its value was not */
+    maki_yaml_item dropped; /* a pair whose key is a mistake */
+    anchor *anchors;        /* newest first: a name may be reused */
     size_t nodes;
-    bool stop; /* a mistake after which the rest makes no sense */
+    bool stop; /* a mistake after which the rest is not parsed */
 } builder;
 
-static maki_text_position spot_of(yaml_mark_t mark)
+static maki_text_position position_of(yaml_mark_t mark)
 {
     return (maki_text_position){ mark.line + 1, mark.column + 1 };
 }
 
-/* Lines and columns of a byte of a text that libyaml has not read. */
-static maki_text_position spot_at(maki_str bytes, size_t at)
+/* The line and column of a byte offset. */
+static maki_text_position position_at(maki_str bytes, size_t at)
 {
-    maki_text_position spot = { 1, 1 };
+    maki_text_position position = { 1, 1 };
     for (size_t i = 0; i < at && i < bytes.len; i++) {
         unsigned char c = (unsigned char)bytes.ptr[i];
         if (c == '\n') {
-            spot = (maki_text_position){ spot.line + 1, 1 };
+            position = (maki_text_position){ position.line + 1, 1 };
         } else if ((c & 0xc0) != 0x80) {
-            spot.column++;
+            position.column++;
         }
     }
-    return spot;
+    return position;
 }
 
 #define STOP(b, at, ...)                                    \
@@ -52,9 +56,9 @@ static maki_text_position spot_at(maki_str bytes, size_t at)
         (b)->stop = true;                                   \
     } while (0)
 
-static maki_str copy(builder *b, const yaml_char_t *text, size_t len)
+static maki_str copy_text(builder *b, const yaml_char_t *text, size_t len)
 {
-    char *at = maki_arena_get(b->arena, len + 1);
+    char *at = maki_arena_get(b->arena, len + 1); /* NUL-terminated */
     if (at && len) memcpy(at, text, len);
     return at ? (maki_str){ at, len } : (maki_str){ "", 0 };
 }
@@ -67,7 +71,7 @@ bool maki_yaml_is_null(const maki_yaml_node *node)
 
 /* ---- building ---------------------------------------------------------------------------------------- */
 
-static const maki_yaml_item *same_key(const maki_yaml_node *map, maki_str key)
+static const maki_yaml_item *find_key(const maki_yaml_node *map, maki_str key)
 {
     const maki_yaml_item *item = map->first;
     while (item && !maki_str_is(item->key, key))
@@ -89,24 +93,24 @@ static maki_yaml_item *add_item(builder *b, maki_yaml_node *parent, maki_str key
     return parent->last = item;
 }
 
-/* A scalar in a mapping's first place is a key. */
-static void take_key(builder *b, maki_yaml_node *map, const maki_yaml_node *scalar)
+/* Add a pair: a scalar where a mapping expects a key. */
+static void add_key(builder *b, maki_yaml_node *map, const maki_yaml_node *scalar)
 {
-    const maki_yaml_item *twice = same_key(map, scalar->text);
+    const maki_yaml_item *duplicate = find_key(map, scalar->text);
     maki_str name = maki_problem_quote(b->arena, scalar->text, 60);
     bool merge = maki_str_is(scalar->text, MAKI_LIT("<<")) && !scalar->quoted;
     if (merge) {
         maki_problem_add(b->problems, scalar->at,
-                         "merge keys (<<) are not understood; write the settings out");
-    } else if (twice) {
+                         "merge keys (<<) are not supported; repeat the settings");
+    } else if (duplicate) {
         maki_problem_add(b->problems, scalar->at,
-                         "%.*s stands twice, first on line %zu; keep one of them",
-                         MAKI_PRINTED(name), twice->key_at.line);
+                         "duplicate key %.*s, first on line %zu; remove one of them",
+                         MAKI_PRINTED(name), duplicate->key_at.line);
     }
-    b->pair = merge || twice ? &b->dropped : add_item(b, map, scalar->text, scalar->at);
+    b->pair = merge || duplicate ? &b->dropped : add_item(b, map, scalar->text, scalar->at);
 }
 
-static void place(builder *b, maki_yaml_node *node)
+static void attach(builder *b, maki_yaml_node *node)
 {
     maki_yaml_node *parent = b->depth ? b->open[b->depth - 1] : NULL;
     if (!parent) {
@@ -117,11 +121,10 @@ static void place(builder *b, maki_yaml_node *node)
         b->pair->value = node;
         b->pair = NULL;
     } else if (node->kind == MAKI_YAML_SCALAR) {
-        take_key(b, parent, node);
+        add_key(b, parent, node);
     } else {
-        STOP(b, node->at, "a key must be a plain name, not %s",
-             node->kind == MAKI_YAML_LIST ? "a list"
-                                          : "a mapping; is a ${...} without quotes here?");
+        STOP(b, node->at, "a key must be a scalar, not %s",
+             node->kind == MAKI_YAML_LIST ? "a list" : "a mapping; does ${...} need quotes here?");
     }
 }
 
@@ -130,19 +133,19 @@ static maki_yaml_node *new_node(builder *b, maki_yaml_kind kind, yaml_mark_t mar
 {
     maki_yaml_node *node = maki_arena_get(b->arena, sizeof *node);
     if (!node) return NULL;
-    *node = (maki_yaml_node){ .kind = kind, .at = spot_of(mark) };
+    *node = (maki_yaml_node){ .kind = kind, .at = position_of(mark) };
     if (++b->nodes > MAKI_YAML_NODES) {
-        STOP(b, node->at, "more than %d values: that is no configuration", MAKI_YAML_NODES);
+        STOP(b, node->at, "more than %d values; remove what is no configuration", MAKI_YAML_NODES);
     }
     if (tag) {
         maki_str name = maki_problem_quote(b->arena, maki_str_of((const char *)tag), 40);
-        STOP(b, node->at, "the tag %.*s is not understood; write the value without it",
-             MAKI_PRINTED(name));
+        STOP(b, node->at, "the tag %.*s is not supported; remove it", MAKI_PRINTED(name));
     }
     if (anchor_name) {
         anchor *a = maki_arena_get(b->arena, sizeof *a);
         if (!a) return NULL;
-        *a = (anchor){ copy(b, anchor_name, strlen((const char *)anchor_name)), node, b->anchors };
+        *a = (anchor){ copy_text(b, anchor_name, strlen((const char *)anchor_name)), node,
+                       b->anchors };
         b->anchors = a;
     }
     return node;
@@ -151,9 +154,10 @@ static maki_yaml_node *new_node(builder *b, maki_yaml_kind kind, yaml_mark_t mar
 static void push(builder *b, maki_yaml_node *node)
 {
     if (!node) return;
-    place(b, node);
+    attach(b, node);
     if (b->depth == MAKI_YAML_DEPTH) {
-        STOP(b, node->at, "more than %d levels deep; no setting lies that deep", MAKI_YAML_DEPTH);
+        STOP(b, node->at, "nested more than %d levels deep; no setting is that deep",
+             MAKI_YAML_DEPTH);
         return;
     }
     node->open = true;
@@ -165,9 +169,9 @@ static void on_scalar(builder *b, const yaml_event_t *e)
     maki_yaml_node *node =
         new_node(b, MAKI_YAML_SCALAR, e->start_mark, e->data.scalar.anchor, e->data.scalar.tag);
     if (!node) return;
-    node->text = copy(b, e->data.scalar.value, e->data.scalar.length);
+    node->text = copy_text(b, e->data.scalar.value, e->data.scalar.length);
     node->quoted = e->data.scalar.style != YAML_PLAIN_SCALAR_STYLE;
-    place(b, node);
+    attach(b, node);
 }
 
 static void on_alias(builder *b, const yaml_event_t *e)
@@ -178,12 +182,12 @@ static void on_alias(builder *b, const yaml_event_t *e)
     while (a && !maki_str_is(a->name, name))
         a = a->next;
     if (!a) {
-        STOP(b, spot_of(e->start_mark), "there is no anchor &%.*s above", MAKI_PRINTED(shown));
-    } else if (a->node->open) {
-        STOP(b, spot_of(e->start_mark), "*%.*s stands inside of what it names",
+        STOP(b, position_of(e->start_mark), "undefined anchor: no &%.*s above",
              MAKI_PRINTED(shown));
+    } else if (a->node->open) {
+        STOP(b, position_of(e->start_mark), "*%.*s is inside its own anchor", MAKI_PRINTED(shown));
     } else {
-        place(b, a->node);
+        attach(b, a->node);
     }
 }
 
@@ -192,8 +196,8 @@ static void on_event(builder *b, const yaml_event_t *e, size_t *documents)
     switch (e->type) {
     case YAML_DOCUMENT_START_EVENT:
         if (++*documents > 1)
-            STOP(b, spot_of(e->start_mark),
-                 "a second document begins here; one file is one configuration");
+            STOP(b, position_of(e->start_mark),
+                 "a second document begins here; a configuration is one document");
         break;
     case YAML_SCALAR_EVENT: on_scalar(b, e); break;
     case YAML_ALIAS_EVENT: on_alias(b, e); break;
@@ -211,36 +215,36 @@ static void on_event(builder *b, const yaml_event_t *e, size_t *documents)
     }
 }
 
-/* ---- what is no YAML ----------------------------------------------------------------------------------- */
+/* ---- syntax errors ----------------------------------------------------------------------------------- */
 
-/* Before libyaml sees it: it takes UTF-16 too, and tells bytes, not lines. */
-static bool is_text(maki_str bytes, maki_problems *problems)
+/* Before libyaml: it accepts UTF-16, and reports byte offsets, not lines. */
+static bool check_utf8(maki_str bytes, maki_problems *problems)
 {
     size_t bad = 0;
     if (bytes.len >= 2 && (maki_str_starts(bytes, MAKI_LIT("\xff\xfe")) ||
                            maki_str_starts(bytes, MAKI_LIT("\xfe\xff")))) {
-        maki_problem_add(problems, (maki_text_position){ 1, 1 },
+        maki_problem_add(problems, ((maki_text_position){ 1, 1 }),
                          "this is UTF-16; save the file as UTF-8");
         return false;
     }
     if (maki_utf8_valid(bytes, &bad)) return true;
-    maki_problem_add(problems, spot_at(bytes, bad),
-                     "this is no UTF-8 (byte 0x%02x); save the file as UTF-8",
+    maki_problem_add(problems, position_at(bytes, bad),
+                     "not valid UTF-8 (byte 0x%02x); save the file as UTF-8",
                      (unsigned)(unsigned char)bytes.ptr[bad]);
     return false;
 }
 
-/* The line of a spot, and from it on. */
-static maki_str line_at(maki_str bytes, maki_text_position spot, maki_str *from)
+/* The line of a position, and in *from its part from that position on. */
+static maki_str line_at(maki_str bytes, maki_text_position position, maki_str *from)
 {
     size_t line = 1, i = 0;
-    while (i < bytes.len && line < spot.line)
+    while (i < bytes.len && line < position.line)
         line += bytes.ptr[i++] == '\n';
     maki_str rest = maki_str_from(bytes, i);
     const char *end = rest.len ? memchr(rest.ptr, '\n', rest.len) : NULL;
     if (end) rest.len = (size_t)(end - rest.ptr);
     *from = rest;
-    for (size_t column = 1; from->len && column < spot.column; column++) {
+    for (size_t column = 1; from->len && column < position.column; column++) {
         size_t len = 1;
         (void)maki_utf8_decode(*from, 0, &len);
         *from = maki_str_from(*from, len);
@@ -248,21 +252,22 @@ static maki_str line_at(maki_str bytes, maki_text_position spot, maki_str *from)
     return rest;
 }
 
-/* What libyaml says, and what it usually means. */
+/* A hint for an error of libyaml: its usual cause. */
 static const char *hint(const char *problem, maki_str line, maki_str from)
 {
     static const struct hint_row {
         const char *problem, *hint;
     } rows[] = {
         { "mapping values are not allowed",
-          "; is a line above not indented the same, or does a value with a colon need quotes?" },
+          "; is the indentation of a line above different, or does a value with a colon need quotes?" },
         { "did not find expected ',' or", "; a bracket or brace is not closed" },
-        { "could not find expected ':'", "; a key needs a colon and a space behind it" },
-        { "did not find expected key", "; is it indented as the lines above?" },
+        { "could not find expected ':'", "; a key needs a colon and a space after it" },
+        { "did not find expected key", "; does its indentation match the lines above?" },
         { "end of stream", "; a quote, bracket or brace is not closed" },
     };
     bool flow = strstr(problem, "did not find expected ',' or") != NULL;
-    if (from.len && from.ptr[0] == '\t') return "; YAML is not indented with tabs: use spaces";
+    if (from.len && from.ptr[0] == '\t')
+        return "; tabs are not allowed as indentation in YAML: use spaces";
     if (from.len && strchr("%@`", from.ptr[0])) return "; put the value in quotes";
     if (flow && maki_str_has(line, MAKI_LIT("${")))
         return "; in braces and brackets \"${...}\" needs quotes";
@@ -272,23 +277,23 @@ static const char *hint(const char *problem, maki_str line, maki_str from)
     return "";
 }
 
-static void tell_syntax(const yaml_parser_t *parser, maki_str bytes, maki_problems *problems)
+static void add_syntax_error(const yaml_parser_t *parser, maki_str bytes, maki_problems *problems)
 {
-    const char *problem = parser->problem ? parser->problem : "it cannot be read";
+    const char *problem = parser->problem ? parser->problem : "syntax error";
     if (parser->error == YAML_READER_ERROR) {
-        maki_problem_add(problems, spot_at(bytes, parser->problem_offset),
-                         "no YAML: %s; remove the character", problem);
+        maki_problem_add(problems, position_at(bytes, parser->problem_offset),
+                         "not valid YAML: %s; remove the character", problem);
         return;
     }
-    maki_text_position at = spot_of(parser->problem_mark);
+    maki_text_position at = position_of(parser->problem_mark);
     maki_str from, line = line_at(bytes, at, &from);
     const char *context = parser->context ? parser->context : "", *more = hint(problem, line, from);
     bool elsewhere = parser->context && parser->context_mark.line + 1 != at.line;
     if (elsewhere) {
-        maki_problem_add(problems, at, "no YAML: %s, %s that began on line %zu%s", problem, context,
-                         parser->context_mark.line + 1, more);
+        maki_problem_add(problems, at, "not valid YAML: %s, %s that began on line %zu%s", problem,
+                         context, parser->context_mark.line + 1, more);
     } else {
-        maki_problem_add(problems, at, "no YAML: %s%s%s%s", problem, context[0] ? ", " : "",
+        maki_problem_add(problems, at, "not valid YAML: %s%s%s%s", problem, context[0] ? ", " : "",
                          context, more);
     }
 }
@@ -302,7 +307,7 @@ static maki_status read_events(yaml_parser_t *parser, builder *b, maki_str bytes
         yaml_event_t event;
         if (!yaml_parser_parse(parser, &event)) {
             if (parser->error == YAML_MEMORY_ERROR) return maki_fail_nomem(err);
-            tell_syntax(parser, bytes, b->problems);
+            add_syntax_error(parser, bytes, b->problems);
             b->stop = true;
             break;
         }
@@ -322,11 +327,12 @@ maki_status maki_yaml_read(maki_str bytes, maki_problems *problems, maki_yaml_no
     yaml_parser_t parser;
     *top = NULL;
     if (bytes.len > MAKI_YAML_BYTES) {
-        maki_problem_add(problems, (maki_text_position){ 0, 0 },
-                         "more than %d KB: that is no configuration", MAKI_YAML_BYTES >> 10);
+        maki_problem_add(problems, ((maki_text_position){ 0, 0 }),
+                         "larger than %d KB; remove what is no configuration",
+                         MAKI_YAML_BYTES >> 10);
         return MAKI_OK;
     }
-    if (!is_text(bytes, problems)) return MAKI_OK;
+    if (!check_utf8(bytes, problems)) return MAKI_OK;
     if (!yaml_parser_initialize(&parser)) return maki_fail_nomem(err);
     yaml_parser_set_input_string(&parser, (const unsigned char *)bytes.ptr, bytes.len);
     maki_status st = read_events(&parser, &b, bytes, err);

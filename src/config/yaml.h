@@ -1,9 +1,8 @@
-/* yaml.h -- a YAML file as a tree in which every node knows its line.
+/* yaml.h -- parse a YAML file into a tree whose nodes have positions.
  *
- * libyaml reads it; what can hurt is refused with words: more than 1 MB, more than 32 levels, more than
- * 10,000 nodes, a key twice in one mapping, tags, merge keys, a second document, what is not UTF-8.  An
- * alias is the node that its anchor names, not a copy of it, so that a small file cannot become a large
- * tree; who walks the tree must count its steps. */
+ * libyaml parses it.  These are problems: more than 1 MB, more than 32 levels, more than 10,000 nodes, a duplicate key, tags,
+ * merge keys, a second document, invalid UTF-8.  An alias is the node of its anchor, not a copy of it, so that a small file
+ * cannot become a large tree; a caller that traverses the tree must limit its steps. */
 #ifndef MAKI_CONFIG_YAML_H
 #define MAKI_CONFIG_YAML_H
 
@@ -26,18 +25,18 @@ typedef struct maki_yaml_item {
 struct maki_yaml_node {
     maki_yaml_kind kind;
     maki_text_position at;
-    maki_str text; /* of a scalar; a NUL stands behind it */
-    bool quoted;   /* it is text even if it looks like a number */
-    bool open;     /* its end has not been read yet */
+    maki_str text; /* of a scalar; NUL-terminated */
+    bool quoted;   /* it is a string even if it looks like a number */
+    bool open;     /* its end has not been parsed yet */
     maki_yaml_item *first, *last;
 };
 
-/* The top of the tree, or NULL: the file is empty, or has a mistake (which is then among the problems).
- * Lives in the problems' arena.  MAKI_NOMEM is the only other status. */
+/* *top is the root, in the arena of `problems`; NULL: the file is empty, or has a mistake, which was added to `problems`.  The
+ * status is MAKI_OK, MAKI_NOMEM or MAKI_TOOBIG. */
 maki_status maki_yaml_read(maki_str bytes, maki_problems *problems, maki_yaml_node **top,
                            maki_err *err) MAKI_MUST_CHECK;
 
-/* Is it nothing: an empty value, ~ or null? */
+/* Is it an empty value, ~ or null? */
 bool maki_yaml_is_null(const maki_yaml_node *node);
 
 #endif

@@ -95,7 +95,7 @@ static bool parse_number(value_kind kind, maki_str text, double *n)
     case SIZE: return maki_amount_integer(text, n) && *n >= 1;
     case BYTES: return maki_amount_bytes(text, n) && *n > 0;
     case FD: return maki_amount_integer(text, n) && *n >= 0 && *n <= 65535;
-    default: return maki_amount_time(text, n);
+    default: return maki_amount_duration(text, n);
     }
 }
 

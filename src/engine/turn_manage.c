@@ -62,11 +62,13 @@ static maki_status find_limits(maki_turn_work *w, maki_err *err)
                               .window = w->request->window,
                               .max_tokens = (double)w->max_tokens };
     maki_status st = maki_run_limits_of(&in, &w->figures, err);
-    if (st != MAKI_OK || maki_run_limits_known(&w->figures)) return st;
+    if (st != MAKI_OK || w->figures.window_set) return st;
     st = maki_sender_window(w->turns->sender, w->model, maki_turn_cancelled, w, &window, err);
     if (st != MAKI_OK || window == 0) return st;
     in.window = (double)window;
-    return maki_run_limits_of(&in, &w->figures, err);
+    st = maki_run_limits_of(&in, &w->figures, err);
+    w->figures.window_from = "provider";
+    return st;
 }
 
 static maki_status count_others(maki_turn_work *w, maki_err *err)

@@ -203,7 +203,8 @@ static maki_status add_usage_event(maki_turn_work *w, maki_err *err)
                                         .cost = sent->has_cost ? &sent->cost : NULL,
                                         .calibration = sent->calibrated ? &w->calibration : NULL,
                                         .counted = (uint64_t)w->counted,
-                                        .window = (uint64_t)w->figures.window });
+                                        .window = (uint64_t)w->figures.window,
+                                        .window_from = w->figures.window_from });
     return maki_turn_add_event(w, "usage", &fields, err);
 }
 

@@ -27,7 +27,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
                              .dry_run = options->dry_run,
                              .repair = options->repair,
                              .durability = options->durability,
-                             .family = MAKI_FAMILY,
+                             .family = MAKI_INDEX_FAMILY,
                              .facts = maki_facts_of,
                              .facts_ctx = &conv->facts,
                              .tokens = maki_token_counter_row,

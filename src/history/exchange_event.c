@@ -30,7 +30,7 @@ void maki_usage_event_write(maki_jw *w, const maki_usage_event *e)
                   "'model':%z,'input':%i,'output':%i,'cacheRead':%i,'cacheWrite':%i,"
                   "'reasoning':%i",
                   e->model, u->input, u->output, u->cache_read, u->cache_write, u->reasoning);
-    maki_jw_print(w, "'window':%I", e->window);
+    maki_jw_print(w, "'window':%I,'windowFrom':%z", e->window, e->window_from);
     if (e->cost) maki_jw_print(w, "'cost':%f", *e->cost);
     if (!e->calibration) return;
     maki_jw_print(w, "'counted':%i,'calibration':", e->counted);
@@ -59,8 +59,11 @@ static void recall_usage(recall *r, maki_str event)
     if (maki_json_get(event, MAKI_LIT("calibration"), &taught) &&
         maki_calibration_parse(taught, &one))
         out->calibration = one;
-    if (maki_json_number_field(event, "window") > 0)
-        out->window = maki_json_number_field(event, "window");
+    if (maki_json_number_field(event, "window") >
+        0) /* others are looked up again, with today's settings */
+        out->window = maki_json_field_is(event, "windowFrom", "provider")
+                          ? maki_json_number_field(event, "window")
+                          : 0;
     if (maki_json_number_field(event, "input") > out->told) out->told = 0;
 }
 

@@ -39,8 +39,9 @@ typedef struct maki_usage_event {
     const maki_wire_usage *usage;
     const double *cost;                  /* NULL: not said */
     const maki_calibration *calibration; /* what it taught; NULL: nothing */
-    uint64_t counted; /* with calibration: the request's tokens before any factor */
-    uint64_t window;  /* that the model was taken to have; 0: not said */
+    uint64_t counted;        /* with calibration: the request's tokens before any factor */
+    uint64_t window;         /* that the model was taken to have; 0: not said */
+    const char *window_from; /* its source (manage/run_limits.h); NULL: not said */
 } maki_usage_event;
 
 void maki_usage_event_write(maki_jw *w, const maki_usage_event *event);
@@ -51,7 +52,7 @@ void maki_usage_event_write(maki_jw *w, const maki_usage_event *event);
 typedef struct maki_exchange_state {
     char model[MAKI_MODEL_MAX];   /* that is meant; "": none was asked for, and there is no usage */
     maki_calibration calibration; /* what its replies taught */
-    double window;                /* that it was taken to have; 0: not said */
+    double window;                /* that its provider reported; 0: none */
     double told;          /* that an error told, until a larger request was taken; 0: none */
     double system, tools; /* tokens of the newest request's, as the index counts */
     bool has_sha;

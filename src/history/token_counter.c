@@ -24,12 +24,12 @@ maki_status maki_countable_count(maki_tokenizer *t, const maki_countable *said, 
                                  maki_err *err)
 {
     maki_content_rules rules = { .tokenizer = t };
-    maki_part_counts beside = { 0 };
+    maki_part_counts images = { 0 };
     maki_status st = maki_count_message(t, said->role, said->content, said->calls, tokens, err);
     if (st != MAKI_OK || !said->images.len) return st;
-    st = maki_count_images(&rules, said->images, &beside, err);
-    *tokens += beside.images;
-    return st;
+    maki_count_images(&rules, said->images, &images);
+    *tokens += images.images;
+    return MAKI_OK;
 }
 
 static maki_status count(maki_token_counter *tally, size_t worker, const maki_countable *said,

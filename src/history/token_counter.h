@@ -15,8 +15,10 @@
 #include "history/facts.h"
 #include "log/batch_counter.h"
 
-/* The vocabulary of every index, and of the tokens in events that name it. */
+/* The encoding of every index, and of the tokens in events that name it. */
 #define MAKI_FAMILY "o200k_base"
+/* The same with the version of the rules in token/content.h: an index of another version is counted again. */
+#define MAKI_INDEX_FAMILY MAKI_FAMILY "/2"
 
 typedef struct maki_token_counter {
     maki_env env;

@@ -120,8 +120,8 @@ static void find_window(const names *n, double from_caller, maki_run_limits *out
     } candidates[] = {
         { from_caller, "caller" },
         { profile_number(n, "contextWindow"), "profile" },
-        { provider_window(n), "provider" },
-        { maki_window_of_model(n->model), "model" },
+        { provider_window(n), "configuration" },
+        { maki_window_of_model(n->model), "table" },
         { number_at(n->config, "contextWindow", 0), "configuration" },
         { number_of(n->config, "agents", n->agent, "contextWindow"), "agent" },
         { number_at(n->config, "window.default", MAKI_WINDOW_DEFAULT), "default" },
@@ -131,6 +131,7 @@ static void find_window(const names *n, double from_caller, maki_run_limits *out
         i++;
     out->window = candidates[i].tokens;
     out->window_from = candidates[i].from;
+    out->window_set = i < 3;
 }
 
 static maki_status guard_window(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err)
@@ -267,11 +268,6 @@ maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *ou
     find_threshold(in, &n, out);
     find_keep(in, &n, out);
     return guard_window(in, out, err);
-}
-
-bool maki_run_limits_known(const maki_run_limits *limits)
-{
-    return maki_str_in(maki_str_of(limits->window_from), "caller|profile|provider");
 }
 
 double maki_run_limits_allowed(double window, double max_tokens)

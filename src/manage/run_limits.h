@@ -40,8 +40,9 @@ enum { MAKI_PROFILE_MAX = 256 };
 typedef struct maki_run_limits {
     double window;
     const char *
-        window_from; /* "caller", "profile", "provider", "model", "configuration", "agent" or "default" */
-    double threshold;        /* percent; over 100: never */
+        window_from; /* "caller", "profile", "configuration", "agent", "provider", "table" or "default" */
+    bool window_set;  /* by the caller or for this model; else the provider should be asked */
+    double threshold; /* percent; over 100: never */
     double threshold_tokens; /* 0: none */
     double max_tokens;       /* 0: not set */
     size_t keep;
@@ -53,9 +54,6 @@ typedef struct maki_run_limits {
     char agent[MAKI_PROFILE_MAX], provider[MAKI_PROFILE_MAX];
     char profile[MAKI_PROFILE_MAX];
 } maki_run_limits;
-
-/* Was the window set by the caller, a profile or a provider's settings?  Else the provider should be asked. */
-bool maki_run_limits_known(const maki_run_limits *limits);
 
 /* MAKI_REFUSED WINDOW_TOO_SMALL: it is under window.minimum. */
 maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err);

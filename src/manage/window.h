@@ -10,7 +10,7 @@
 #define MAKI_WINDOW_WARN    32000.0 /* under this: a warning */
 #define MAKI_WINDOW_REFUSE  16000.0 /* under this: refused */
 
-/* The window of a model, by the longest prefix of its id in the table; 0: unknown. */
+/* The window of a model, by the longest pattern of the table that matches its id; 0: unknown. */
 double maki_window_of_model(maki_str model_id);
 
 /* The first of these that is a number of at least one token, else MAKI_WINDOW_DEFAULT. */

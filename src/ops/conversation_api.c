@@ -255,7 +255,7 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
     maki_fact_state state = { .alloc = m->env.alloc };
     maki_token_counter counter;
     maki_token_counter_init(&counter, &m->env);
-    maki_log_options options = { .family = MAKI_FAMILY,
+    maki_log_options options = { .family = MAKI_INDEX_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &state,
                                  .tokens = maki_token_counter_row,

@@ -216,9 +216,10 @@ static void write_status(const maki_op_call *call, maki_jw *out, const part_coun
     maki_jw_print(out,
                   "'contextUsage':%z,'messagesCount':%i,'compressionCount':%i,"
                   "'lastCompression':%z,'tokens':%f,'window':%f,'countedFor':%s,'exact':%b,"
-                  "'pinned':%i",
+                  "'pinned':%i,'windowFrom':%z",
                   percent, visible, compressions, ago, tokens, window,
-                  maki_str_of(use->figures.model), use->exact, (uint64_t)c->view->pin_count);
+                  maki_str_of(use->figures.model), use->exact, (uint64_t)c->view->pin_count,
+                  use->figures.window_from);
     maki_put_threshold(out, &use->figures, policy);
     maki_jw_end_object(out);
 }

@@ -151,7 +151,7 @@ static void add_count(message_count *sum, const message_count *one)
     sum->parts.results += one->parts.results;
     sum->parts.images += one->parts.images;
     sum->parts.files += one->parts.files;
-    sum->parts.guessed |= one->parts.guessed;
+    sum->parts.estimated |= one->parts.estimated;
     sum->overhead += one->overhead;
 }
 
@@ -187,7 +187,7 @@ static maki_status count_message(const tokenizer_choice *c, const maki_content_r
     if (st == MAKI_OK && maki_field(message, "tool_calls", &value))
         st = maki_count_calls(rules, value, &out->parts, err);
     if (st == MAKI_OK && maki_field(message, "images", &value)) /* Ollama */
-        st = maki_count_images(rules, value, &out->parts, err);
+        maki_count_images(rules, value, &out->parts);
     if (st == MAKI_OK && c->family->per_name && maki_field(message, "name", &value) &&
         maki_json_kind_of(value) == MAKI_JSON_STRING) {
         st = maki_count_json_text(rules->tokenizer, value, &tokens, err);
@@ -261,7 +261,7 @@ static double error_of(const tokenizer_choice *c, const total_count *all)
     const maki_part_counts *p = &all->sum.parts;
     double error = maki_family_text_error(c->family, &c->calibration);
     if (error > 0) return error;
-    if (p->guessed) return estimate;
+    if (p->estimated) return estimate;
     return all->tools || (all->chat && (p->calls || p->results)) ? wrapping : 0;
 }
 

@@ -616,6 +616,7 @@ const maki_op_row maki_op_table[] = {
                 { "lastCompression", "string", "\"2 minutes ago\", \"never\"", 1 },
                 { "tokens", "number", "of all that is sent", 1 },
                 { "window", "number", "", 1 },
+                { "windowFrom", "string", "its source: caller, profile, configuration, agent, provider, table (of models) or default", 1 },
                 { "countedFor", "string", "the model; \"\": unknown", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "threshold", "number", "percent of the window at which a run starts", 0 },

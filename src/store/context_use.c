@@ -20,7 +20,7 @@ static void find_window(const maki_run_limits_in *options, const maki_exchange_s
 {
     maki_run_limits_in in = *options;
     maki_status st = maki_run_limits_of(&in, &out->figures, &out->refused);
-    bool asked = recalled->window > 0 && !maki_run_limits_known(&out->figures);
+    bool asked = recalled->window > 0 && !out->figures.window_set;
     double window = asked ? recalled->window : out->figures.window;
     bool smaller = recalled->told > 0 && recalled->told < window;
     if (asked || smaller) {

@@ -1,7 +1,9 @@
-/* compact.c -- see compact.h.
+/* compact.c -- canonical JSON, written to a sink in one pass.
  *
- * One walk over the bytes.  What is spelled the way JSON.stringify spells it is handed on in runs, so
- * JSON that is compact already goes through in one piece. */
+ * In:     a value that passed maki_json_check.
+ * Out:    its canonical form.  Bytes that are canonical already are written in runs, so compact JSON is written in one call.
+ * Always: the time is linear: objects are only sorted while that reads at most SORT_BYTES; after that keys keep the order
+ *         of the text. */
 #include "token/compact.h"
 
 #include <float.h>
@@ -15,23 +17,22 @@
 #include "base/text.h"
 
 enum {
-    DEPTH = 512, /* as maki_json_check allows */
-    SORT_WORK =
-        1 << 26, /* bytes looked at for the order of keys; past that the text's own stands */
+    DEPTH = 512,          /* as maki_json_check allows */
+    SORT_BYTES = 1 << 26, /* bytes that may be read to sort keys */
 };
 
-typedef struct out_run {
+typedef struct writer {
     maki_sink sink;
     maki_err *err;
     maki_status status;
-    const char *from; /* read, not yet handed on: up to where we are */
-    size_t work;      /* left of SORT_WORK */
-} out_run;
+    const char *from;  /* of the run that is not written yet */
+    size_t sort_bytes; /* left of SORT_BYTES */
+} writer;
 
 /* ---- escapes --------------------------------------------------------------------------------------- */
 
-/* A character inside a string that JSON.stringify prints.  Returns the length. */
-static size_t spell(uint32_t code, char out[8])
+/* A character of a string as JSON.stringify prints it.  Returns the length. */
+static size_t escape_char(uint32_t code, char out[8])
 {
     static const char letters[] = "btn?fr"; /* 0x08 to 0x0D; 0x0B has none */
     bool lone = code >= 0xD800 && code <= 0xDFFF;
@@ -44,16 +45,16 @@ static size_t spell(uint32_t code, char out[8])
 
 /* ---- numbers ---------------------------------------------------------------------------------------- */
 
-/* Whole, of at most 15 digits, not -0: printed as it stands. */
-static bool is_plain_number(maki_str number)
+/* An integer of at most 15 digits, and not -0, is printed as it is. */
+static bool is_canonical_number(maki_str number)
 {
     size_t digits = number.len - (number.ptr[0] == '-');
     if (digits > 15 || (number.ptr[0] == '-' && number.ptr[1] == '0')) return false;
     return maki_str_only(maki_str_from(number, number.len - digits), "0123456789");
 }
 
-/* The fewest digits that read back as `value` (positive), without zeros at their end, and the place of
- * the point: 0.d1d2d3 times ten to the power of *point. */
+/* The fewest digits that read back as `value` (positive), without trailing zeros, and the exponent:
+ * 0.d1d2d3 times ten to the power of *point. */
 static size_t shortest_digits(double value, char digits[24], int *point)
 {
     char text[40];
@@ -72,7 +73,7 @@ static size_t shortest_digits(double value, char digits[24], int *point)
     return n;
 }
 
-static size_t put_digits(double value, char *out)
+static size_t print_number(double value, char *out)
 {
     char digits[24];
     int point = 0;
@@ -110,31 +111,31 @@ size_t maki_json_number_text(maki_str number, char out[32])
     double value = maki_json_double(number);
     if (!isfinite(value)) return (memcpy(out, "null", 4), 4);
     if (value == 0) return (out[0] = '0', 1);
-    if (value > 0) return put_digits(value, out);
+    if (value > 0) return print_number(value, out);
     out[0] = '-';
-    return 1 + put_digits(-value, out + 1);
+    return 1 + print_number(-value, out + 1);
 }
 
 /* ---- runs -------------------------------------------------------------------------------------------- */
 
-static void hand_on(out_run *run, maki_str bytes)
+static void write_out(writer *w, maki_str bytes)
 {
-    if (run->status == MAKI_OK && bytes.len) {
-        run->status = run->sink.write(run->sink.ctx, bytes, run->err);
+    if (w->status == MAKI_OK && bytes.len) {
+        w->status = w->sink.write(w->sink.ctx, bytes, w->err);
     }
 }
 
-/* The source between `at` and `next` is printed as `text`; what waits before it goes first. */
-static void replace(out_run *run, const char *at, const char *next, maki_str text)
+/* Write `text` in place of the bytes from `at` to `next`, after the run before them. */
+static void replace(writer *w, const char *at, const char *next, maki_str text)
 {
     if (maki_str_is((maki_str){ at, (size_t)(next - at) }, text)) return;
-    hand_on(run, (maki_str){ run->from, (size_t)(at - run->from) });
-    hand_on(run, text);
-    run->from = next;
+    write_out(w, (maki_str){ w->from, (size_t)(at - w->from) });
+    write_out(w, text);
+    w->from = next;
 }
 
 /* The string that begins at `at`; returns where it ends. */
-static const char *compact_string(out_run *run, const char *at, const char *end)
+static const char *compact_string(writer *w, const char *at, const char *end)
 {
     size_t len = maki_text_kernels_best()->skip_string(at + 1, (size_t)(end - at) - 1);
     const char *quote = at + 1 + len;
@@ -142,67 +143,62 @@ static const char *compact_string(out_run *run, const char *at, const char *end)
         char text[8];
         size_t escape = 0;
         uint32_t code = maki_json_escape_code((maki_str){ at, (size_t)(quote - at) }, &escape);
-        size_t n = spell(code, text);
-        replace(run, at, at + escape, (maki_str){ text, n });
+        size_t n = escape_char(code, text);
+        replace(w, at, at + escape, (maki_str){ text, n });
         at += escape;
     }
     return quote + 1;
 }
 
-static const char *compact_number(out_run *run, const char *at, const char *end)
+static const char *compact_number(writer *w, const char *at, const char *end)
 {
     char text[32];
     const char *p = at;
     while (p < end && *p != ',' && *p != '}' && *p != ']' && (unsigned char)*p > ' ')
         p++;
     maki_str number = { at, (size_t)(p - at) };
-    if (!is_plain_number(number)) {
+    if (!is_canonical_number(number)) {
         size_t n = maki_json_number_text(number, text);
-        replace(run, at, p, (maki_str){ text, n });
+        replace(w, at, p, (maki_str){ text, n });
     }
     return p;
 }
 
-/* Everything in the order of the text. */
-static void compact_as_it_stands(out_run *run, maki_str value)
+/* With keys in the order of the text. */
+static void compact_unsorted(writer *w, maki_str value)
 {
     const char *p = value.ptr, *end = value.ptr + value.len;
-    run->from = p;
-    while (p < end && run->status == MAKI_OK) {
+    w->from = p;
+    while (p < end && w->status == MAKI_OK) {
         if (*p == '"') {
-            p = compact_string(run, p, end);
+            p = compact_string(w, p, end);
         } else if (*p == '-' || (*p >= '0' && *p <= '9')) {
-            p = compact_number(run, p, end);
+            p = compact_number(w, p, end);
         } else if (*p == ' ' || *p == '\n' || *p == '\t' || *p == '\r') {
-            replace(run, p, p + 1, (maki_str){ "", 0 });
+            replace(w, p, p + 1, (maki_str){ "", 0 });
             p++;
         } else {
             p++;
         }
     }
-    hand_on(run, (maki_str){ run->from, (size_t)(end - run->from) });
+    write_out(w, (maki_str){ w->from, (size_t)(end - w->from) });
 }
 
 /* ---- the order of keys -------------------------------------------------------------------------------- */
 
-/* Is it an array index: 0 to 2^32 - 2, spelled as JavaScript spells it? */
+/* Is it an array index: 0 to 2^32 - 2 without leading zeros? */
 static bool is_index(maki_str key, uint64_t *index)
 {
-    *index = 0;
-    if (key.len == 0 || key.len > 10 || (key.len > 1 && key.ptr[0] == '0')) return false;
-    for (size_t i = 0; i < key.len; i++) {
-        if (key.ptr[i] < '0' || key.ptr[i] > '9') return false;
-        *index = *index * 10 + (uint64_t)(key.ptr[i] - '0');
-    }
-    return *index < 0xFFFFFFFFu;
+    if (key.len > 10 || (key.len > 1 && key.ptr[0] == '0')) return false;
+    return maki_str_number(key, index) && *index < 0xFFFFFFFFu;
 }
 
-/* Does an array index in any object stand after a key that must come after it? */
+/* Is an array index in any object preceded by a key that must follow it? */
 static bool out_of_order(maki_str value)
 {
-    uint64_t least[DEPTH + 1] = {
+    uint64_t smallest[DEPTH + 1] = {
         0
-    }; /* what the next index of each open object must not be below */
+    }; /* the smallest index that may come next in each open object */
     bool object[DEPTH + 1] = { 0 }, key = false;
     size_t depth = 0;
     const char *p = value.ptr, *end = value.ptr + value.len;
@@ -210,7 +206,7 @@ static bool out_of_order(maki_str value)
         if (*p == '{' || *p == '[') {
             if (depth == DEPTH) return false;
             object[++depth] = key = *p == '{';
-            least[depth] = 0;
+            smallest[depth] = 0;
         } else if (*p == '}' || *p == ']') {
             depth -= depth > 0;
         } else if (*p == ',') {
@@ -219,10 +215,10 @@ static bool out_of_order(maki_str value)
             size_t len = maki_text_kernels_best()->skip_string(p + 1, (size_t)(end - p) - 1);
             uint64_t index = 0;
             if (key && !is_index((maki_str){ p + 1, len }, &index)) {
-                least[depth] = UINT64_MAX;
+                smallest[depth] = UINT64_MAX;
             } else if (key) {
-                if (index < least[depth]) return true;
-                least[depth] = index;
+                if (index < smallest[depth]) return true;
+                smallest[depth] = index;
             }
             key = false;
             p += len + 1;
@@ -231,100 +227,93 @@ static bool out_of_order(maki_str value)
     return false;
 }
 
-static void compact_sorted(out_run *run, maki_str value);
+static void compact_sorted(writer *w, maki_str value);
 
-static void compact_field(out_run *run, const maki_json_item *item, bool *first)
+static void compact_field(writer *w, const maki_json_item *item, bool *first)
 {
-    if (!*first) hand_on(run, MAKI_LIT(","));
+    if (!*first) write_out(w, MAKI_LIT(","));
     *first = false;
-    compact_as_it_stands(run, (maki_str){ item->key.ptr - 1, item->key.len + 2 });
-    hand_on(run, MAKI_LIT(":"));
-    compact_sorted(run, item->value);
+    compact_unsorted(w, (maki_str){ item->key.ptr - 1, item->key.len + 2 });
+    write_out(w, MAKI_LIT(":"));
+    compact_sorted(w, item->value);
 }
 
-/* The indexes of an object, least first: a pass for each, so there must be few of them. */
-static void compact_indexes(out_run *run, maki_str object, bool *first)
+/* The indexes of an object in ascending order: a pass for each, so there must be few of them. */
+static void compact_indexes(writer *w, maki_str object, bool *first)
 {
     uint64_t index = 0, next = 0;
-    for (bool found = true; found && run->status == MAKI_OK; next++) {
+    for (bool found = true; found && w->status == MAKI_OK; next++) {
         maki_json_iter iter = maki_json_items(object);
-        maki_json_item item, least = { 0 };
-        uint64_t least_index = UINT64_MAX;
+        maki_json_item item, smallest = { 0 };
+        uint64_t smallest_index = UINT64_MAX;
         while (maki_json_next(&iter, &item)) {
-            if (!is_index(item.key, &index) || index < next || index > least_index) continue;
-            least = item;
-            least_index = index;
+            if (!is_index(item.key, &index) || index < next || index > smallest_index) continue;
+            smallest = item;
+            smallest_index = index;
         }
-        found = least_index != UINT64_MAX;
-        if (found) compact_field(run, &least, first);
-        next = least_index;
+        found = smallest_index != UINT64_MAX;
+        if (found) compact_field(w, &smallest, first);
+        next = smallest_index;
     }
 }
 
-static size_t count_indexes(maki_str object)
+/* May this object be sorted?  Subtracted from what is left of SORT_BYTES. */
+static bool may_sort(writer *w, maki_str object)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
-    size_t n = 0;
+    size_t passes = 1;
     uint64_t index;
+    if (object.len > w->sort_bytes) return false;
+    w->sort_bytes -= object.len;
     while (maki_json_next(&iter, &item))
-        n += is_index(item.key, &index);
-    return n;
-}
-
-/* May this object be sorted?  Counted against the work that is left. */
-static bool may_sort(out_run *run, maki_str object)
-{
-    size_t passes = 0;
-    if (object.len > run->work) return false;
-    run->work -= object.len;
-    passes = 1 + count_indexes(object);
-    if (passes > run->work / object.len) return false;
-    run->work -= passes * object.len;
+        passes += is_index(item.key, &index);
+    if (passes > w->sort_bytes / object.len) return false;
+    w->sort_bytes -= passes * object.len;
     return true;
 }
 
-static void compact_object(out_run *run, maki_str object)
+static void compact_object(writer *w, maki_str object)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     bool first = true;
     uint64_t index;
-    hand_on(run, MAKI_LIT("{"));
-    compact_indexes(run, object, &first);
-    while (run->status == MAKI_OK && maki_json_next(&iter, &item)) {
-        if (!is_index(item.key, &index)) compact_field(run, &item, &first);
+    write_out(w, MAKI_LIT("{"));
+    compact_indexes(w, object, &first);
+    while (w->status == MAKI_OK && maki_json_next(&iter, &item)) {
+        if (!is_index(item.key, &index)) compact_field(w, &item, &first);
     }
-    hand_on(run, MAKI_LIT("}"));
+    write_out(w, MAKI_LIT("}"));
 }
 
-static void compact_sorted(out_run *run, maki_str value)
+static void compact_sorted(writer *w, maki_str value)
 {
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
     bool first = true;
-    if (maki_json_kind_of(value) == MAKI_JSON_OBJECT && may_sort(run, value)) {
-        compact_object(run, value);
-    } else if (maki_json_kind_of(value) == MAKI_JSON_ARRAY && run->work > value.len) {
-        run->work -= value.len;
-        hand_on(run, MAKI_LIT("["));
-        while (run->status == MAKI_OK && maki_json_next(&iter, &item)) {
-            if (!first) hand_on(run, MAKI_LIT(","));
+    if (maki_json_kind_of(value) == MAKI_JSON_OBJECT && may_sort(w, value)) {
+        compact_object(w, value);
+    } else if (maki_json_kind_of(value) == MAKI_JSON_ARRAY && w->sort_bytes > value.len) {
+        w->sort_bytes -= value.len;
+        write_out(w, MAKI_LIT("["));
+        while (w->status == MAKI_OK && maki_json_next(&iter, &item)) {
+            if (!first) write_out(w, MAKI_LIT(","));
             first = false;
-            compact_sorted(run, item.value);
+            compact_sorted(w, item.value);
         }
-        hand_on(run, MAKI_LIT("]"));
+        write_out(w, MAKI_LIT("]"));
     } else {
-        compact_as_it_stands(run, value);
+        compact_unsorted(w, value);
     }
 }
 
 maki_status maki_json_compact(maki_str value, maki_sink sink, maki_err *err)
 {
-    out_run run = { .sink = sink, .err = err, .work = SORT_WORK };
+    writer w = { .sink = sink, .err = err, .sort_bytes = SORT_BYTES };
     if (out_of_order(value))
-        compact_sorted(&run, value);
+        compact_sorted(&w, value);
     else
-        compact_as_it_stands(&run, value);
-    return run.status;
+        compact_unsorted(&w, value);
+    return w.status;
 }

@@ -1,9 +1,8 @@
-/* compact.h -- JSON as JavaScript's JSON.stringify prints it, from JSON spelled in any way.
+/* compact.h -- JSON in the canonical form of JavaScript's JSON.stringify(JSON.parse(...)).
  *
- * The reference systems count what JSON.stringify gives, so white space, escapes and spellings of
- * numbers must not change a count: "\u00e9" is one letter, 1.50 is 1.5, 1e2 is 100.  Keys that are
- * array indexes come first, in their order, as JavaScript's objects have it.  (A key that stands twice
- * is printed twice: JavaScript would keep the last one.)  Nothing is allocated. */
+ * The reference systems count what JSON.stringify prints, so white space, escapes and the format of numbers must not change
+ * a count: "\u00e9" is one letter, 1.50 is 1.5, 1e2 is 100.  Keys that are array indexes come first, in ascending order, as
+ * in JavaScript's objects.  (A duplicate key is printed twice: JavaScript would keep the last one.)  Nothing is allocated. */
 #ifndef MAKI_TOKEN_COMPACT_H
 #define MAKI_TOKEN_COMPACT_H
 
@@ -14,8 +13,7 @@
 /* `value` has passed maki_json_check. */
 maki_status maki_json_compact(maki_str value, maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
 
-/* A JSON number as JavaScript prints it ("null" when it is too large for a double).  Returns its
- * length; at most 32. */
+/* A JSON number as JavaScript prints it ("null" if it is too large for a double).  Returns its length. */
 size_t maki_json_number_text(maki_str number, char out[32]);
 
 #endif

@@ -1,86 +1,64 @@
-/* content.c -- see content.h. */
+/* content.c -- the tokens of messages, block by block.
+ *
+ * In:     content, calls or images of a message, in the shape of any provider: JSON that passed maki_json_check.
+ * Out:    tokens added to the part each block belongs to; `estimated` when a size or length was not known.
+ * Always: an unknown block counts as its compact JSON, never as nothing. */
 #include "token/content.h"
 
+#include <assert.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/json.h"
 #include "base/str.h"
 #include "token/text_count.h"
 
 enum {
-    NESTED = 8,        /* results inside results: deeper ones count as JSON */
-    PER_PAGE = 2250,   /* of a document, the middle of what Anthropic states */
-    PAGE_BYTES = 65536 /* of a document, a guess */
+    DEPTH_MAX = 8,             /* results in results: deeper ones count as JSON */
+    TOKENS_PER_PAGE = 2250,    /* of a document: the mean of what Anthropic documents */
+    BYTES_PER_PAGE = 65536,    /* of a document, estimated */
+    VIDEO_BYTES_PER_S = 250000 /* estimated */
 };
-static const double film_bytes = 250000; /* a second, a guess */
 
 /* ---- the fields of a block ---------------------------------------------------------------------------- */
 
-/* Found in one walk, because a block may be long.  Names of the other providers share a slot. */
+/* Found in one pass, because a block may be long.  What has several names shares a slot. */
+/* clang-format off */
 typedef enum slot {
-    TYPE,
-    TEXT,
-    THINKING,
-    SUMMARY,
-    NAME,
-    INPUT,
-    CONTENT,
-    SOURCE,
-    IMAGE_URL,
-    DETAIL,
-    DATA,
-    AUDIO,
-    FILE_DATA,
-    INLINE_DATA,
-    FUNCTION,
-    RESPONSE,
-    TITLE,
-    MIME,
-    SLOTS
+    TYPE, TEXT, THINKING, SUMMARY, NAME, INPUT, CONTENT, SOURCE, IMAGE_URL, DETAIL, DATA, AUDIO, FILE_DATA, INLINE_DATA,
+    FUNCTION, RESPONSE, TITLE, MIME, SLOTS
 } slot;
 
+#define KEY(name) { name, sizeof(name) - 1 }
 static const struct slot_row {
     maki_str name;
     slot slot;
 } slot_rows[] = {
-    { { "type", 4 }, TYPE },
-    { { "text", 4 }, TEXT },
-    { { "refusal", 7 }, TEXT },
-    { { "thinking", 8 }, THINKING },
-    { { "reasoning", 9 }, THINKING },
-    { { "summary", 7 }, SUMMARY },
-    { { "name", 4 }, NAME },
-    { { "input", 5 }, INPUT },
-    { { "arguments", 9 }, INPUT },
-    { { "args", 4 }, INPUT },
-    { { "content", 7 }, CONTENT },
-    { { "output", 6 }, CONTENT },
-    { { "source", 6 }, SOURCE },
-    { { "image_url", 9 }, IMAGE_URL },
-    { { "url", 3 }, IMAGE_URL },
-    { { "detail", 6 }, DETAIL },
-    { { "data", 4 }, DATA },
-    { { "input_audio", 11 }, AUDIO },
-    { { "file", 4 }, SOURCE },
-    { { "file_data", 9 }, FILE_DATA },
-    { { "inlineData", 10 }, INLINE_DATA },
-    { { "inline_data", 11 }, INLINE_DATA },
-    { { "function", 8 }, FUNCTION },
-    { { "functionCall", 12 }, FUNCTION },
-    { { "function_call", 13 }, FUNCTION },
-    { { "custom", 6 }, FUNCTION },
-    { { "functionResponse", 16 }, RESPONSE },
-    { { "function_response", 17 }, RESPONSE },
-    { { "response", 8 }, CONTENT },
-    { { "title", 5 }, TITLE },
-    { { "mimeType", 8 }, MIME },
-    { { "mime_type", 9 }, MIME },
-    { { "media_type", 10 }, MIME },
+    { KEY("type"), TYPE },
+    { KEY("text"), TEXT }, { KEY("refusal"), TEXT },
+    { KEY("thinking"), THINKING }, { KEY("reasoning"), THINKING },
+    { KEY("summary"), SUMMARY },
+    { KEY("name"), NAME },
+    { KEY("input"), INPUT }, { KEY("arguments"), INPUT }, { KEY("args"), INPUT },
+    { KEY("content"), CONTENT }, { KEY("output"), CONTENT }, { KEY("response"), CONTENT },
+    { KEY("source"), SOURCE }, { KEY("file"), SOURCE },
+    { KEY("image_url"), IMAGE_URL }, { KEY("url"), IMAGE_URL },
+    { KEY("detail"), DETAIL },
+    { KEY("data"), DATA }, { KEY("encrypted_content"), DATA },
+    { KEY("input_audio"), AUDIO },
+    { KEY("file_data"), FILE_DATA },
+    { KEY("inlineData"), INLINE_DATA }, { KEY("inline_data"), INLINE_DATA },
+    { KEY("function"), FUNCTION }, { KEY("functionCall"), FUNCTION }, { KEY("function_call"), FUNCTION },
+    { KEY("custom"), FUNCTION },
+    { KEY("functionResponse"), RESPONSE }, { KEY("function_response"), RESPONSE },
+    { KEY("title"), TITLE },
+    { KEY("mimeType"), MIME }, { KEY("mime_type"), MIME }, { KEY("media_type"), MIME },
 };
+/* clang-format on */
 
 typedef struct fields {
-    maki_str at[SLOTS]; /* len 0: not there, or null */
+    maki_str at[SLOTS]; /* len 0: missing or null */
 } fields;
 
 static fields fields_of(maki_str object)
@@ -92,8 +70,7 @@ static fields fields_of(maki_str object)
         for (size_t i = 0; i < sizeof slot_rows / sizeof slot_rows[0]; i++) {
             const struct slot_row *row = &slot_rows[i];
             if (item.key.len < row->name.len || !maki_json_key_is(item.key, row->name)) continue;
-            bool nothing = maki_json_kind_of(item.value) == MAKI_JSON_NULL;
-            f.at[row->slot] = nothing ? (maki_str){ 0 } : item.value;
+            if (maki_json_kind_of(item.value) != MAKI_JSON_NULL) f.at[row->slot] = item.value;
             break;
         }
     }
@@ -107,7 +84,10 @@ static bool is_string(maki_str value)
 
 static bool text_starts(maki_str string, maki_str prefix)
 {
-    return is_string(string) && maki_str_starts(maki_json_inside(string), prefix);
+    char head[16]; /* case is ignored, as in MIME types and URL schemes */
+    size_t n = is_string(string) ? maki_json_copy_text(string, head, sizeof head) : 0;
+    assert(prefix.len <= sizeof head);
+    return n >= prefix.len && strncasecmp(head, prefix.ptr, prefix.len) == 0;
 }
 
 /* ---- counting ------------------------------------------------------------------------------------------ */
@@ -117,12 +97,12 @@ typedef struct counting {
     maki_part_counts *parts;
     maki_err *err;
     unsigned depth;
-    uint64_t *text; /* what texts are added to: those of a result are its own */
+    uint64_t *text; /* the part that texts are added to */
 } counting;
 
 static maki_status count_block(counting *c, maki_str block);
 
-/* A string as its text, anything else as compact JSON; nothing as nothing. */
+/* A string counts as its text, any other value as compact JSON, a missing one as 0. */
 static maki_status add_value(counting *c, maki_str value, uint64_t *sum)
 {
     maki_tokenizer *t = c->rules->tokenizer;
@@ -143,7 +123,7 @@ static maki_status add_blocks(counting *c, maki_str value, uint64_t *sum)
     maki_status st = MAKI_OK;
     uint64_t *outer = c->text;
     bool blocks = kind == MAKI_JSON_ARRAY || kind == MAKI_JSON_OBJECT;
-    if (!blocks || c->depth >= NESTED) return add_value(c, value, sum);
+    if (!blocks || c->depth >= DEPTH_MAX) return add_value(c, value, sum);
     c->depth++;
     c->text = sum;
     if (kind == MAKI_JSON_OBJECT) {
@@ -157,25 +137,16 @@ static maki_status add_blocks(counting *c, maki_str value, uint64_t *sum)
     return st;
 }
 
-static maki_status add_guessed(counting *c, double tokens)
+static maki_status add_estimate(counting *c, double tokens)
 {
     c->parts->files += (uint64_t)ceil(tokens);
-    c->parts->guessed = true;
+    c->parts->estimated = true;
     return MAKI_OK;
-}
-
-/* What stands after the comma of "data:...;base64,", or all of it. */
-static maki_str base64_of(maki_str string)
-{
-    maki_str inside = maki_json_inside(string);
-    if (!maki_str_starts(inside, MAKI_LIT("data:"))) return inside;
-    const char *comma = memchr(inside.ptr, ',', inside.len);
-    return comma ? maki_str_from(inside, (size_t)(comma - inside.ptr) + 1) : (maki_str){ "", 0 };
 }
 
 static double bytes_of(maki_str string)
 {
-    return is_string(string) ? (double)base64_of(string).len * 3 / 4 : 0;
+    return is_string(string) ? maki_base64_size(maki_json_inside(string)) : 0;
 }
 
 /* ---- the kinds of blocks -------------------------------------------------------------------------------- */
@@ -192,9 +163,9 @@ static maki_status count_reasoning(counting *c, const fields *f)
     if (st == MAKI_OK) st = add_value(c, f->at[TEXT], sum);
     if (st == MAKI_OK) st = add_blocks(c, f->at[SUMMARY], sum);
     if (st == MAKI_OK) st = add_blocks(c, f->at[CONTENT], sum);
-    if (is_string(f->at[DATA])) { /* encrypted: four bytes a token, as plain text has */
+    if (is_string(f->at[DATA])) { /* encrypted: four bytes a token, as of plain text */
         *sum += (uint64_t)ceil(bytes_of(f->at[DATA]) / 4);
-        c->parts->guessed = true;
+        c->parts->estimated = true;
     }
     return st;
 }
@@ -211,41 +182,59 @@ static maki_status count_result(counting *c, const fields *f)
     return add_blocks(c, f->at[CONTENT], &c->parts->results);
 }
 
-/* One image: its data (or a link: len 0) and the rule of its shape. */
+/* One image: its data (len 0: only a URL) and the rule of its block. */
 static maki_status add_image(counting *c, maki_str data, const maki_image_rule *rule, bool low)
 {
     maki_image_size size = { 0 };
     if (c->rules->image) rule = c->rules->image;
-    bool free_of_size = low && rule->kind == MAKI_IMAGE_TILES;
-    bool known = is_string(data) && maki_image_measure(base64_of(data), &size);
-    if (!known && !free_of_size) c->parts->guessed = true;
+    bool fixed_price = low && rule->kind == MAKI_IMAGE_TILES;
+    bool known = is_string(data) && maki_image_measure(maki_json_inside(data), &size);
+    if (!known && !fixed_price) c->parts->estimated = true;
     c->parts->images += maki_image_tokens(rule, size, low);
     return MAKI_OK;
 }
 
 static maki_status count_image(counting *c, const fields *f)
 {
-    maki_str link = f->at[IMAGE_URL], data = f->at[DATA], detail = f->at[DETAIL];
-    const maki_image_rule *rule = &maki_image_anthropic;
-    if (maki_json_kind_of(f->at[SOURCE]) == MAKI_JSON_OBJECT) {
+    maki_str url = f->at[IMAGE_URL], data = f->at[DATA], detail = f->at[DETAIL];
+    bool source = maki_json_kind_of(f->at[SOURCE]) == MAKI_JSON_OBJECT;
+    bool openai = !maki_json_text_is(f->at[TYPE], MAKI_LIT("image")) || (url.len && !source);
+    const maki_image_rule *rule = openai ? &maki_image_openai : &maki_image_anthropic;
+    if (source) {
         data = fields_of(f->at[SOURCE]).at[DATA];
-    } else if (link.len) {
-        rule = &maki_image_openai;
-        if (maki_json_kind_of(link) == MAKI_JSON_OBJECT) {
-            fields inner = fields_of(link);
-            link = inner.at[IMAGE_URL];
+    } else if (url.len) {
+        if (maki_json_kind_of(url) == MAKI_JSON_OBJECT) {
+            fields inner = fields_of(url);
+            url = inner.at[IMAGE_URL];
             detail = inner.at[DETAIL];
         }
-        data = text_starts(link, MAKI_LIT("data:")) ? link : (maki_str){ 0 };
+        data = text_starts(url, MAKI_LIT("data:")) ? url : (maki_str){ 0 };
     }
     bool low = is_string(detail) && maki_json_text_is(detail, MAKI_LIT("low"));
     return add_image(c, data, rule, low);
 }
 
-static maki_status add_pages(counting *c, maki_str data)
+static maki_status add_base64_text(counting *c, maki_str data)
 {
-    double pages = ceil(bytes_of(data) / PAGE_BYTES);
-    return add_guessed(c, PER_PAGE * (pages > 1 ? pages : 1));
+    maki_base64 reader = maki_base64_of(maki_json_inside(data));
+    unsigned char bytes[1024];
+    maki_text_count text;
+    uint64_t tokens = 0;
+    maki_text_count_begin(&text, c->rules->tokenizer, c->err);
+    for (size_t n; (n = maki_base64_read(&reader, bytes, sizeof bytes)) > 0;)
+        maki_text_count_bytes(&text, (maki_str){ (const char *)bytes, n });
+    maki_status st = maki_text_count_end(&text, &tokens);
+    c->parts->files += tokens;
+    return st;
+}
+
+/* A file by its type; without one by that of a data URL.  Only text is counted exactly. */
+static maki_status add_file(counting *c, maki_str mime, maki_str data)
+{
+    bool text = text_starts(mime, MAKI_LIT("text/")) || text_starts(data, MAKI_LIT("data:text/"));
+    if (text && is_string(data)) return add_base64_text(c, data);
+    double pages = ceil(bytes_of(data) / BYTES_PER_PAGE);
+    return add_estimate(c, TOKENS_PER_PAGE * (pages > 1 ? pages : 1));
 }
 
 static maki_status count_document(counting *c, const fields *f)
@@ -260,7 +249,7 @@ static maki_status count_document(counting *c, const fields *f)
     if (source.at[CONTENT].len) return add_blocks(c, source.at[CONTENT], sum);
     if (source.at[FILE_DATA].len) data = source.at[FILE_DATA];
     if (f->at[FILE_DATA].len) data = f->at[FILE_DATA];
-    return add_pages(c, data);
+    return add_file(c, source.at[MIME], data);
 }
 
 static maki_status count_audio(counting *c, const fields *f)
@@ -268,24 +257,25 @@ static maki_status count_audio(counting *c, const fields *f)
     const double per_second = 10;
     maki_str data = f->at[DATA];
     if (f->at[AUDIO].len) data = fields_of(f->at[AUDIO]).at[DATA];
-    double seconds = is_string(data) ? maki_audio_seconds(base64_of(data)) : 1;
-    return add_guessed(c, per_second * seconds);
+    double seconds = is_string(data) ? maki_audio_seconds(maki_json_inside(data)) : 1;
+    return add_estimate(c, per_second * seconds);
 }
 
-/* Gemini's: {mimeType, data}. */
+/* Gemini's {mimeType, data}. */
 static maki_status count_inline(counting *c, maki_str value)
 {
-    const double sound = 32, film = 263;
+    const double audio = 32, video = 263; /* tokens a second */
     fields f = fields_of(value);
     maki_str data = f.at[DATA], mime = f.at[MIME];
     if (text_starts(mime, MAKI_LIT("audio/"))) {
-        double seconds = is_string(data) ? maki_audio_seconds(base64_of(data)) : 1;
-        return add_guessed(c, sound * seconds);
+        double seconds = is_string(data) ? maki_audio_seconds(maki_json_inside(data)) : 1;
+        return add_estimate(c, audio * seconds);
     }
     if (text_starts(mime, MAKI_LIT("video/"))) {
-        return add_guessed(c, film * ceil(bytes_of(data) / film_bytes));
+        return add_estimate(c, video * ceil(bytes_of(data) / VIDEO_BYTES_PER_S));
     }
-    if (text_starts(mime, MAKI_LIT("application/"))) return add_pages(c, data);
+    if (text_starts(mime, MAKI_LIT("text/")) || text_starts(mime, MAKI_LIT("application/")))
+        return add_file(c, mime, data);
     return add_image(c, data, &maki_image_gemini, false);
 }
 
@@ -321,7 +311,7 @@ static maki_status count_block(counting *c, maki_str block)
         return count_result(c, &result);
     }
     if (!f.at[TYPE].len && f.at[TEXT].len) return count_text(c, &f);
-    c->parts->guessed = true;
+    c->parts->estimated = true;
     return add_value(c, block, c->text);
 }
 
@@ -355,20 +345,16 @@ maki_status maki_count_calls(const maki_content_rules *rules, maki_str calls,
     return st;
 }
 
-maki_status maki_count_images(const maki_content_rules *rules, maki_str images,
-                              maki_part_counts *parts, maki_err *err)
+void maki_count_images(const maki_content_rules *rules, maki_str images, maki_part_counts *parts)
 {
-    counting c = { .rules = rules, .parts = parts, .err = err };
+    counting c = { .rules = rules, .parts = parts };
     maki_json_iter iter = maki_json_items(images);
     maki_json_item item;
-    maki_status st = MAKI_OK;
-    while (st == MAKI_OK && !iter.object && maki_json_next(&iter, &item)) {
-        if (is_string(item.value)) st = add_image(&c, item.value, &maki_image_anthropic, false);
-    }
-    return st;
+    while (!iter.object && maki_json_next(&iter, &item))
+        if (is_string(item.value)) (void)add_image(&c, item.value, &maki_image_anthropic, false);
 }
 
-/* What src/history counts without a tokenizer. */
+/* The count without a tokenizer. */
 static uint64_t estimate(maki_str content, maki_str calls)
 {
     uint64_t units = 0;
@@ -382,7 +368,7 @@ maki_status maki_count_message(maki_tokenizer *t, maki_str role, maki_str conten
 {
     maki_content_rules rules = { .tokenizer = t };
     maki_part_counts parts = { 0 };
-    (void)role; /* one token of the four, in every vocabulary */
+    (void)role; /* one of the MAKI_PER_MESSAGE tokens, in every encoding */
     if (!t) {
         *tokens = estimate(content, tool_calls);
         return MAKI_OK;

@@ -1,8 +1,10 @@
-/* count_files.c -- the tokens of files, in bounded pieces, on all cores when it is worth it.
+/* count_files.c -- the tokens of files, read in pieces, on all cores when there is much to count.
  *
- * The work is a list of units: a file, or a part of a large one.  A part begins and ends where a text may be cut
- * (maki_token_cut), which is found by looking at the bytes before its nominal edge; where there is no such place the part
- * before goes on.  So the sum is that of the whole file. */
+ * In:     files by path, or standard input, of any size.
+ * Out:    the tokens of each, or its error.
+ * Always: the sum is that of the whole file.  The work is split into units: a file, or a part of a large one.  A part begins
+ *         and ends where a text may be cut (maki_token_cut), which is searched in the bytes before its nominal edge; without
+ *         such a position the part before it continues. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdatomic.h>
@@ -14,33 +16,33 @@
 #include "base/thread_pool.h"
 
 enum {
-    PIECE = 1 << 20,      /* read at once */
-    PART = 4 << 20,       /* of a large file */
-    WINDOW = 64 << 10,    /* looked at before an edge */
-    HEAD = 8192,          /* looked at to tell a binary file */
-    MANY = 4 << 20,       /* more cores are not worth it below */
-    HELD_MAX = 256 << 20, /* without a place to cut; more is refused */
+    PIECE = 1 << 20,        /* read at once */
+    PART = 4 << 20,         /* of a large file */
+    EDGE_WINDOW = 64 << 10, /* in which the cut before an edge is searched */
+    PROBE = 8192,           /* in which a NUL makes a file binary */
+    PARALLEL_MIN = 4 << 20, /* with fewer bytes one core is used */
+    BUFFER_MAX = 256 << 20, /* without a position to cut; more is MAKI_TOOBIG */
 };
 
-/* What one worker counts with, opened when it has something to count. */
+/* What a worker counts with, opened for its first unit. */
 typedef struct counter {
     maki_tokenizer *tokenizer;
     char *piece; /* PIECE bytes */
 } counter;
 
-typedef struct counting {
+typedef struct files_job {
     const maki_env *env;
     const maki_encoding *encoding;
     const maki_token_files_options *options;
-    maki_token_cache *memory; /* of all workers; NULL: each has its own */
+    maki_token_cache *cache; /* shared by all workers; NULL: each has its own */
     counter counters[MAKI_THREADS_MAX];
     atomic_uint_least64_t done; /* bytes read so far */
-    uint64_t total;             /* 0: not known */
-} counting;
+    uint64_t total;             /* 0: unknown */
+} files_job;
 
-/* What a worker does, and what came of it: the owner adds that up. */
+/* The work of one call, and its result, which the caller's thread adds up. */
 typedef struct unit {
-    counting *counting;
+    files_job *files_job;
     maki_token_file *file;
     uint64_t part, ticket;
     bool split; /* a part of the file; else all of it */
@@ -51,7 +53,7 @@ typedef struct unit {
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-/* Fill `out`, from `at` or (UINT64_MAX) from where the descriptor stands: short only at the end.  -1: errno says why. */
+/* Fill `out` from offset `at` (UINT64_MAX: the file position), short only at the end of the file.  -1 and errno on failure. */
 static ssize_t read_full(const maki_files *files, int fd, char *out, size_t n, uint64_t at)
 {
     size_t got = 0;
@@ -80,7 +82,7 @@ static void close_file(const maki_env *env, int fd)
 
 static bool is_binary(const char *bytes, size_t n)
 {
-    return n > 0 && memchr(bytes, 0, n < HEAD ? n : HEAD) != NULL;
+    return n > 0 && memchr(bytes, 0, n < PROBE ? n : PROBE) != NULL;
 }
 
 /* ---- a range of a file ------------------------------------------------------------------------------- */
@@ -88,23 +90,23 @@ static bool is_binary(const char *bytes, size_t n)
 typedef struct range {
     const maki_env *env;
     counter *with;
-    counting *told; /* who is told how far it is; NULL: nobody */
+    files_job *job; /* whose progress it is; NULL: not reported */
     size_t worker;
     int fd;
-    uint64_t at, end; /* end UINT64_MAX: the end of the file, wherever that is */
-    bool streamed;    /* read on from where the descriptor stands */
+    uint64_t at, end; /* end UINT64_MAX: the end of the file */
+    bool streamed;    /* read from the file position */
 } range;
 
-static void tell(const range *r, uint64_t bytes)
+static void report_progress(const range *r, uint64_t bytes)
 {
-    counting *c = r->told;
+    files_job *c = r->job;
     if (!c) return;
     uint64_t done = atomic_fetch_add_explicit(&c->done, bytes, memory_order_relaxed) + bytes;
     if (r->worker == 0 && c->options->progress) /* the caller's thread */
         c->options->progress(c->options->ctx, done, c->total);
 }
 
-/* Count (fn NULL) or encode a range.  `skip` stops at once when it is binary, and says so. */
+/* Count (fn NULL) or encode a range.  With `skip` it stops if it is binary (*binary). */
 static maki_status count_range(range *r, bool skip, maki_ids_fn fn, void *ctx, uint64_t *tokens,
                                bool *binary, maki_err *err)
 {
@@ -122,17 +124,17 @@ static maki_status count_range(range *r, bool skip, maki_ids_fn fn, void *ctx, u
         bool first = r->at == start;
         maki_str piece = { r->with->piece, (size_t)got };
         r->at += piece.len;
-        tell(r, piece.len);
+        report_progress(r, piece.len);
         *binary = skip && first && is_binary(piece.ptr, piece.len);
         if (*binary) break;
-        if (!fn && first && piece.len < PIECE) { /* all of it at once */
+        if (!fn && first && piece.len < PIECE) { /* all of it: no stream is needed */
             *tokens = maki_tokenizer_count(t, piece);
             return MAKI_OK;
         }
         st = maki_token_stream_add(&stream, t, piece, fn, ctx, err);
-        if (st == MAKI_OK && stream.len > HELD_MAX)
-            st = maki_fail(err, MAKI_TOOBIG, "more than %d MB without a place to cut",
-                           HELD_MAX >> 20);
+        if (st == MAKI_OK && stream.len > BUFFER_MAX)
+            st = maki_fail(err, MAKI_TOOBIG, "more than %d MB without a position to cut",
+                           BUFFER_MAX >> 20);
         if (st != MAKI_OK) break;
     }
     maki_status ended = maki_token_stream_end(&stream, t, fn, ctx, st == MAKI_OK ? err : NULL);
@@ -140,22 +142,23 @@ static maki_status count_range(range *r, bool skip, maki_ids_fn fn, void *ctx, u
     return st == MAKI_OK ? ended : st;
 }
 
-/* Where part `i` of a file begins: a place to cut in the bytes before its nominal edge; false: none. */
+/* Where part `i` of a file begins: a position to cut in the bytes before its nominal edge; false: none. */
 static bool edge_of(const range *r, uint64_t size, uint64_t i, uint64_t *edge)
 {
     uint64_t nominal = i * PART;
     *edge = nominal == 0 ? 0 : size;
     if (nominal == 0 || nominal >= size) return true;
-    ssize_t got = read_full(r->env->files, r->fd, r->with->piece, WINDOW, nominal - WINDOW);
+    ssize_t got =
+        read_full(r->env->files, r->fd, r->with->piece, EDGE_WINDOW, nominal - EDGE_WINDOW);
     size_t cut = got > 0 ? maki_token_cut((maki_str){ r->with->piece, (size_t)got }) : 0;
-    *edge = nominal - WINDOW + cut;
+    *edge = nominal - EDGE_WINDOW + cut;
     return cut > 0;
 }
 
 static void find_edges(range *r, const unit *u)
 {
     uint64_t size = u->file->size, next = u->part + 1;
-    if (!edge_of(r, size, u->part, &r->at)) r->end = r->at; /* the part before has it */
+    if (!edge_of(r, size, u->part, &r->at)) r->end = r->at; /* the part before includes it */
     while (r->end != r->at && !edge_of(r, size, next, &r->end))
         next++;
     if (r->end == size) r->end = UINT64_MAX; /* it may have grown */
@@ -164,15 +167,15 @@ static void find_edges(range *r, const unit *u)
 /* ---- a worker ---------------------------------------------------------------------------------------- */
 
 static maki_status counter_open(const maki_env *env, const maki_encoding *encoding, bool special,
-                                maki_token_cache *memory, counter *out, maki_err *err)
+                                maki_token_cache *cache, counter *out, maki_err *err)
 {
-    maki_tokenizer_options how = MAKI_TOKENIZER_OPTIONS_INIT;
+    maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     if (out->tokenizer) return MAKI_OK;
-    how.special = special;
-    how.memory = memory;
+    options.special = special;
+    options.cache = cache;
     if (!out->piece) out->piece = env->alloc->resize(env->alloc, NULL, 0, PIECE);
     if (!out->piece) return maki_fail_nomem(err);
-    return maki_tokenizer_open(env, encoding, &how, &out->tokenizer, err);
+    return maki_tokenizer_open(env, encoding, &options, &out->tokenizer, err);
 }
 
 static void counter_close(const maki_env *env, counter *c)
@@ -184,16 +187,16 @@ static void counter_close(const maki_env *env, counter *c)
 static void do_unit(void *ctx, size_t worker)
 {
     unit *u = ctx;
-    counting *c = u->counting;
+    files_job *c = u->files_job;
     maki_token_file *file = u->file;
     range r = { .env = c->env,
                 .with = &c->counters[worker],
-                .told = c,
+                .job = c,
                 .worker = worker,
                 .fd = -1,
                 .end = UINT64_MAX,
                 .streamed = file->size == 0 };
-    if (counter_open(c->env, c->encoding, c->options->special, c->memory, r.with, &u->err) !=
+    if (counter_open(c->env, c->encoding, c->options->special, c->cache, r.with, &u->err) !=
         MAKI_OK)
         return;
     r.fd = open_file(c->env, file);
@@ -212,36 +215,36 @@ static void do_unit(void *ctx, size_t worker)
 
 /* ---- the list of units --------------------------------------------------------------------------------- */
 
-/* Is a large file binary?  Small ones are looked at when they are read. */
-static bool looks_binary(const maki_env *env, const maki_token_file *file)
+/* Is a large file binary?  A small one is checked when it is read. */
+static bool probe_binary(const maki_env *env, const maki_token_file *file)
 {
-    char head[HEAD];
+    char head[PROBE];
     int fd = open_file(env, file);
     ssize_t got = fd < 0 ? -1 : read_full(env->files, fd, head, sizeof head, 0);
     close_file(env, fd);
     return got > 0 && is_binary(head, (size_t)got);
 }
 
-static uint64_t parts_of(const counting *c, maki_token_file *file)
+static uint64_t parts_of(const files_job *c, maki_token_file *file)
 {
     if (file->err.status != MAKI_OK) return 0;
     if (c->options->special || file->size < 2 * (uint64_t)PART) return 1;
-    file->binary = file->skip_binary && looks_binary(c->env, file);
+    file->binary = file->skip_binary && probe_binary(c->env, file);
     return file->binary ? 0 : (file->size + PART - 1) / PART;
 }
 
-/* Hand out the units from `first` on, and add up what comes back. */
-static void run_units(unit *units, uint64_t count, maki_thread_pool *work)
+/* Run the units, in the pool if there is one, and add up the results. */
+static void run_units(unit *units, uint64_t count, maki_thread_pool *pool)
 {
     for (uint64_t i = 0; i < count; i++) {
-        if (work)
-            units[i].ticket = maki_thread_pool_add(work, do_unit, &units[i]);
+        if (pool)
+            units[i].ticket = maki_thread_pool_add(pool, do_unit, &units[i]);
         else
             do_unit(&units[i], 0);
     }
     for (uint64_t i = 0; i < count; i++) {
         unit *u = &units[i];
-        if (work) maki_thread_pool_wait(work, u->ticket);
+        if (pool) maki_thread_pool_wait(pool, u->ticket);
         u->file->tokens += u->tokens;
         u->file->bytes += u->bytes;
         u->file->binary |= u->binary;
@@ -253,14 +256,14 @@ maki_status maki_token_count_files(const maki_env *env, const maki_encoding *enc
                                    const maki_token_files_options *options,
                                    maki_token_file *const *files, size_t n, maki_err *err)
 {
-    counting c = { .env = env, .encoding = encoding, .options = options };
+    files_job c = { .env = env, .encoding = encoding, .options = options };
     const maki_alloc *alloc = env->alloc;
-    uint64_t count = 0, made = 0;
-    bool known = true;
-    maki_thread_pool *work = NULL;
+    uint64_t count = 0, filled = 0;
+    bool sizes_known = true;
+    maki_thread_pool *pool = NULL;
     for (size_t i = 0; i < n; i++) {
         c.total += files[i]->size;
-        known = known && (files[i]->size || files[i]->err.status != MAKI_OK);
+        sizes_known = sizes_known && (files[i]->size || files[i]->err.status != MAKI_OK);
         count += parts_of(&c, files[i]);
     }
     unit *units = count ? alloc->resize(alloc, NULL, 0, count * sizeof *units) : NULL;
@@ -268,19 +271,20 @@ maki_status maki_token_count_files(const maki_env *env, const maki_encoding *enc
     for (size_t i = 0; i < n; i++) {
         uint64_t parts = files[i]->binary ? 0 : parts_of(&c, files[i]);
         for (uint64_t k = 0; k < parts; k++)
-            units[made++] =
-                (unit){ .counting = &c, .file = files[i], .part = k, .split = parts > 1 };
+            units[filled++] =
+                (unit){ .files_job = &c, .file = files[i], .part = k, .split = parts > 1 };
     }
-    /* both only save time: without them everything is counted all the same */
-    if (made > 1 && c.total >= MANY && maki_thread_pool_open(alloc, 0, &work, NULL) != MAKI_OK)
-        work = NULL;
-    if (work && maki_token_cache_open(env, encoding, &c.memory, NULL) != MAKI_OK) c.memory = NULL;
-    if (!known) c.total = 0;
-    run_units(units, made, work);
-    maki_thread_pool_close(work);
+    /* the pool and the cache only save time: without them the counts are the same */
+    if (filled > 1 && c.total >= PARALLEL_MIN &&
+        maki_thread_pool_open(alloc, 0, &pool, NULL) != MAKI_OK)
+        pool = NULL;
+    if (pool && maki_token_cache_open(env, encoding, &c.cache, NULL) != MAKI_OK) c.cache = NULL;
+    if (!sizes_known) c.total = 0;
+    run_units(units, filled, pool);
+    maki_thread_pool_close(pool);
     for (size_t i = 0; i < MAKI_THREADS_MAX; i++)
         counter_close(env, &c.counters[i]);
-    maki_token_cache_close(c.memory);
+    maki_token_cache_close(c.cache);
     if (units) alloc->resize(alloc, units, count * sizeof *units, 0);
     return MAKI_OK;
 }

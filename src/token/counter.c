@@ -1,4 +1,8 @@
-/* counter.c -- see counter.h. */
+/* counter.c -- the counters of the reference systems.
+ *
+ * In:     content items as JSON.
+ * Out:    the count that the reference's code returns for them, its rounding and its `undefined` included: recorded cases
+ *         depend on it. */
 #include "token/counter.h"
 
 #include <math.h>
@@ -7,15 +11,15 @@
 #include "base/str.h"
 #include "token/text_count.h"
 
-static const double fudge_factor = 1.5;    /* the reference's allowance for a wrong tokenizer */
-static const double unknown_image = 300.0; /* an image whose data is not here */
+static const double fudge_factor = 1.5;    /* the reference's margin for another tokenizer */
+static const double unknown_image = 300.0; /* an image without data */
 
 double maki_estimate_tokens(maki_str escaped)
 {
     return (double)((maki_json_units(escaped) + 3) / 4);
 }
 
-/* The text of a text block, still escaped; empty for everything else. */
+/* The escaped text of a text block; empty for other blocks. */
 static maki_str text_of(maki_str item)
 {
     maki_str text = item;
@@ -56,7 +60,7 @@ static double image_tokens(maki_str block)
 }
 
 /* A value inside a template string: `${block[name]}`. */
-static void add_printed(maki_text_count *c, maki_str block, const char *name)
+static void add_template_value(maki_text_count *c, maki_str block, const char *name)
 {
     maki_str value = maki_json_field(block, name);
     if (!value.len)
@@ -82,7 +86,7 @@ static void add_tool_use(maki_text_count *c, maki_str block)
 {
     maki_str input = maki_json_field(block, "input");
     maki_text_count_bytes(c, MAKI_LIT("Tool: "));
-    add_printed(c, block, "name");
+    add_template_value(c, block, "name");
     if (!input.len) return;
     maki_text_count_bytes(c, MAKI_LIT("\nArguments: "));
     maki_text_count_compact(c, input);
@@ -98,7 +102,7 @@ static void add_result_item(maki_text_count *c, maki_str item)
         maki_text_count_bytes(c, MAKI_LIT("[Image content]"));
     } else {
         maki_text_count_bytes(c, MAKI_LIT("[Unsupported content block: "));
-        add_printed(c, item, "type");
+        add_template_value(c, item, "type");
         maki_text_count_bytes(c, MAKI_LIT("]"));
     }
 }
@@ -107,7 +111,7 @@ static void add_tool_result(maki_text_count *c, maki_str block)
 {
     maki_str content = maki_json_field(block, "content");
     maki_text_count_bytes(c, MAKI_LIT("Tool Result ("));
-    add_printed(c, block, "tool_use_id");
+    add_template_value(c, block, "tool_use_id");
     maki_text_count_bytes(c, MAKI_LIT(")"));
     if (is_truthy(maki_json_field(block, "is_error")))
         maki_text_count_bytes(c, MAKI_LIT("\n[Error]"));

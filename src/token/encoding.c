@@ -1,11 +1,14 @@
-/* encoding.c -- see encoding.h and <maki/token.h>. */
+/* encoding.c -- the encodings by name, and the bytes of their tokens.
+ *
+ * In:    ids, as maki_tokenizer_encode returns them.
+ * Out:   the bytes of each, special tokens included; an unknown id is MAKI_INVALID. */
 #include "token/encoding.h"
 
 #include <string.h>
 
 #include "base/err.h"
 
-/* In vocabulary.c. */
+/* In encoding_tables.c. */
 extern const maki_table maki_table_o200k, maki_table_cl100k, maki_table_claude;
 
 static const maki_special o200k_special[] = {

@@ -1,4 +1,4 @@
-/* encoding.h -- a vocabulary: its table, its expression and its special tokens. */
+/* encoding.h -- an encoding: its table, its scanner and its special tokens. */
 #ifndef MAKI_TOKEN_ENCODING_H
 #define MAKI_TOKEN_ENCODING_H
 

@@ -1,30 +1,31 @@
-/* family.c -- see family.h. */
+/* family.c -- the table of families and models, names to rows, and calibration.
+ *
+ * In:     a model's name as any provider writes it; samples of counted and reported tokens.
+ * Out:    a row of the table; a scale and its error.
+ * Always: an unknown name has the family `other`; a calibrated factor stays between factor_min and factor_max. */
 #include "token/family.h"
 
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
-#include "base/ascii.h"
 #include "base/json.h"
 #include "base/json_print.h"
 #include "base/str.h"
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 
-enum { NAME_MAX = 160 }; /* longer names are cut before they are looked up */
-
-/* Factors and errors of gemini to cohere were measured: the makers' own tokenizers beside o200k_base on 96
- * documents of 16 KB, English, source code, JSON, Japanese, Chinese and others, each in its share of the
- * corpus; the error is what nine of ten documents stay under.  (cl100k_base was tried as the base too:
- * errors of 0.14 to 0.55.)
+/* Factors and errors of gemini to cohere were measured: the published tokenizers against o200k_base on 96
+ * documents of 16 KB (English, source code, JSON, Japanese, Chinese and others, in the proportions of the corpus); the
+ * error is the 90th percentile.  (With cl100k_base as the base errors were 0.14 to 0.55.)
  *
- * Those of openai-cl100k and claude-2 are measured between the vocabularies on 109 such documents: cl100k_base
+ * Those of openai-cl100k and claude-2 are measured between the encodings on 109 such documents: cl100k_base
  * has 1.00 times the tokens in English and code, 1.29 in Japanese and Chinese, 1.48 in Korean; claude 1.0 (JSON) to
  * 1.17 (C), 1.30, 1.35 and 1.70.
  *
- * claude and claude-4.7: published is 16 % more than gpt-4o in English, 30 % in Python, and from 4.7 on 1.0 to 1.35
- * times that.  They were 1.12 and 1.32 per token of the claude vocabulary, which is 1.15 of ours; the error
- * has both parts. */
+ * claude and claude-4.7: published figures are 16 % more than gpt-4o in English, 30 % in Python, and from 4.7 on 1.0 to
+ * 1.35 times that.  The factors are 1.12 and 1.32 per token of the encoding `claude`, times its 1.15; the error combines
+ * both. */
 /* clang-format off */
 #define TILES(base, tile) { MAKI_IMAGE_TILES, base, tile, 0 }
 #define PATCHES(factor)   { MAKI_IMAGE_PATCHES, 0, 0, factor }
@@ -47,11 +48,11 @@ static const maki_family families[] = {
     { "other",         "o200k_base",  1.10,  0.30,  4, 0, 3, 0,   MAKI_TOOLS_JSON,     AREA },
 };
 
-/* The longest pattern that fits wins; a * stands for anything at its end. */
+/* The longest pattern that matches wins; * at its end matches anything. */
 static const struct model_row {
     const char *patterns, *family;
-    maki_image_rule image; /* where it is not the family's */
-    bool own_image;
+    maki_image_rule image; /* if it differs from the family's */
+    bool has_image;
 } models[] = {
     { "gpt-5*", "openai-o200k", TILES(70, 140), true },
     { "gpt-5-mini*", "openai-o200k", PATCHES(1.62), true },
@@ -130,43 +131,25 @@ bool maki_family_pattern(const maki_family *family, size_t i, maki_str *out)
 
 /* ---- names ------------------------------------------------------------------------------------------ */
 
-/* Where the model's own name begins: after the last slash, after "ft:", after "us.anthropic." and the
- * like.  A dot that is part of the name follows a digit ("gpt-4.1"). */
-static size_t name_start(const char *name, size_t len)
+maki_str maki_model_own_name(maki_str model)
 {
+    const char *slash = maki_str_last(model, '/');
+    if (slash) model = maki_str_from(model, (size_t)(slash + 1 - model.ptr));
+    if (model.len > 3 && strncasecmp(model.ptr, "ft:", 3) == 0) model = maki_str_from(model, 3);
     size_t start = 0;
-    for (size_t i = 0; i < len; i++) {
-        if (name[i] == '/') start = i + 1;
-    }
-    if (len - start > 3 && memcmp(name + start, "ft:", 3) == 0) start += 3;
-    for (size_t i = start; i + 1 < len; i++) {
-        if (name[i] == '-' || name[i] == ':' || (name[i] >= '0' && name[i] <= '9')) break;
-        if (name[i] == '.') start = i + 1;
-    }
-    return start;
-}
-
-static bool fits(maki_str name, maki_str pattern)
-{
-    bool open = pattern.len > 0 && pattern.ptr[pattern.len - 1] == '*';
-    if (!open) return maki_str_is(name, pattern);
-    return maki_str_starts(name, maki_str_to(pattern, pattern.len - 1));
+    for (size_t i = 0; i + 1 < model.len && !strchr("-:0123456789", model.ptr[i]); i++)
+        if (model.ptr[i] == '.') start = i + 1;
+    return maki_str_from(model, start);
 }
 
 static const struct model_row *find(maki_str model)
 {
-    char text[NAME_MAX];
     const struct model_row *best = NULL;
-    size_t len = model.len < sizeof text ? model.len : sizeof text;
-    for (size_t i = 0; i < len; i++)
-        text[i] = maki_lower(model.ptr[i]);
-    size_t start = name_start(text, len);
-    maki_str name = { text + start, len - start };
+    maki_str name = maki_model_own_name(model), pattern;
     size_t best_len = 0;
     for (size_t i = 0; i < MODELS; i++) {
-        maki_str pattern;
         for (const char *patterns = models[i].patterns; maki_words_next(&patterns, &pattern);) {
-            if (pattern.len < best_len || !fits(name, pattern)) continue;
+            if (pattern.len < best_len || !maki_str_glob(pattern, name, true)) continue;
             best = &models[i];
             best_len = pattern.len;
         }
@@ -183,17 +166,17 @@ const maki_family *maki_family_of(maki_str model)
 const maki_image_rule *maki_image_rule_of(maki_str model)
 {
     const struct model_row *row = find(model);
-    return row && row->own_image ? &row->image : &maki_family_of(model)->image;
+    return row && row->has_image ? &row->image : &maki_family_of(model)->image;
 }
 
 /* ---- calibration ------------------------------------------------------------------------------------- */
 
-static const double factor_least = 0.2, factor_most = 5;
-static const double error_first = 0.1; /* before there is a spread to look at */
-static const double error_least = 0.01;
+static const double factor_min = 0.2, factor_max = 5;
+static const double error_first = 0.1; /* until there are two samples */
+static const double error_min = 0.01;
 
-/* As it is kept: so that a state that was written and read again goes on the same. */
-static double millionths(double value)
+/* Rounded as it is stored, so that writing and reading a calibration does not change it. */
+static double round_stored(double value)
 {
     return round(value * 1e6) / 1e6;
 }
@@ -201,24 +184,24 @@ static double millionths(double value)
 bool maki_calibration_add(maki_calibration *state, const maki_family *family, double counted,
                           double reported)
 {
-    const double newest_least = 0.1; /* a new sample never weighs less, so that changes are seen */
-    const double half_weight = 500;  /* a request of so many tokens weighs half */
+    const double weight_min = 0.1;  /* of a new sample, so that a change has an effect */
+    const double half_weight = 500; /* a request of this many tokens has half the weight */
     double ratio = reported / counted;
     if (!(counted >= 1) || !(reported >= 1) || !isfinite(ratio)) return false;
-    if (ratio < factor_least || ratio > factor_most) return false;
+    if (ratio < factor_min || ratio > factor_max) return false;
     double factor = maki_family_scale(family, state);
     double error = maki_family_error(family, state);
-    if (error < error_least) error = error_least;
-    if (state->samples >= 3) { /* far off: as far as is believable */
-        double most = fmax(3 * error, 0.05) * factor;
-        ratio = fmin(fmax(ratio, factor - most), factor + most);
+    if (error < error_min) error = error_min;
+    if (state->samples >= 3) { /* limit an outlier */
+        double max = fmax(3 * error, 0.05) * factor;
+        ratio = fmin(fmax(ratio, factor - max), factor + max);
     }
-    double weight = fmax(1 / (double)(state->samples + 1), newest_least);
+    double weight = fmax(1 / (double)(state->samples + 1), weight_min);
     weight *= counted / (counted + half_weight);
-    double away = fabs(ratio - factor) / factor;
-    if (state->samples == 0) away = error = error_first;
-    state->factor = millionths(factor + weight * (ratio - factor));
-    state->error = millionths(fmax(error + weight * (away - error), error_least));
+    double deviation = fabs(ratio - factor) / factor;
+    if (state->samples == 0) deviation = error = error_first;
+    state->factor = round_stored(factor + weight * (ratio - factor));
+    state->error = round_stored(fmax(error + weight * (deviation - error), error_min));
     state->samples++;
     return true;
 }
@@ -240,28 +223,28 @@ double maki_scaled_tokens(double counted, double scale)
 
 double maki_family_text_scale(const maki_family *family, const maki_calibration *state)
 {
-    bool taught = state && state->samples;
-    return !taught && maki_family_exact(family) ? 1 : maki_family_scale(family, state);
+    bool calibrated = state && state->samples;
+    return !calibrated && maki_family_exact(family) ? 1 : maki_family_scale(family, state);
 }
 
 double maki_family_text_error(const maki_family *family, const maki_calibration *state)
 {
-    bool taught = state && state->samples;
-    return !taught && maki_family_exact(family) ? 0 : maki_family_error(family, state);
+    bool calibrated = state && state->samples;
+    return !calibrated && maki_family_exact(family) ? 0 : maki_family_error(family, state);
 }
 
-static bool number_in(maki_str object, const char *name, double least, double most, double *out)
+static bool number_in(maki_str object, const char *name, double min, double max, double *out)
 {
     *out = maki_json_number(object, name, NAN);
-    return *out >= least && *out <= most;
+    return *out >= min && *out <= max;
 }
 
 bool maki_calibration_parse(maki_str json, maki_calibration *out)
 {
     double samples = 0;
     maki_calibration state = { 0 };
-    if (!number_in(json, "factor", factor_least, factor_most, &state.factor) ||
-        !number_in(json, "error", 0, factor_most, &state.error) ||
+    if (!number_in(json, "factor", factor_min, factor_max, &state.factor) ||
+        !number_in(json, "error", 0, factor_max, &state.error) ||
         !number_in(json, "samples", 0, 1e15, &samples))
         return false;
     state.samples = (uint64_t)samples;

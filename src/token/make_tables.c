@@ -1,19 +1,18 @@
-/* make_tables.c -- turn a published vocabulary into the table that the library uses in place.
+/* make_tables.c -- convert a published encoding into the table that the library uses in place.
  *
  *     make_tables tiktoken FILE OUT     lines of "base64 rank"
  *     make_tables claude FILE OUT       the JSON of @anthropic-ai/tokenizer: "bpe_ranks": "! 5 base64 ..."
  *     make_tables classes FILE OUT      src/token/classes.txt, as a C header
  *
- * Run by the build, never at run time.  What the tokenizer relies on is checked here, so that another
- * vocabulary either keeps it or does not build: every single byte is a token; every other token is
- * reached by merging, from two tokens of lower rank.
+ * Run by the build only.  It checks what the tokenizer relies on, so that an encoding without it does not build: every
+ * byte is a token; every other token is reached by merging, from two tokens of lower rank.
  *
  * `reach`.  Take a text w, once alone and once with more text after it.  Merging goes the same way in
- * both until a token X at the end of what is still alike merges with its right neighbour in one of them
- * only; then everything left of X is alike.  The next such step is by the token before X, into a token
+ * both until a token X at the end of the common part merges with its right neighbour in one of them
+ * only; then everything left of X is the same.  The next such step is by the token before X, into a token
  * of higher rank that begins with the two.  So a chain of such steps is a chain of pairs (l, r) of
  * rising rank in which r begins with the l before; the longest sum of the lengths of l is how far a
- * change can reach.  It is a few hundred bytes, and makes long texts cuttable (merge.c). */
+ * change can reach: a few hundred bytes, so that long texts can be merged in windows (merge.c). */
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,7 +35,7 @@ typedef struct token {
     uint32_t left, right; /* indexes; for tokens longer than a byte */
 } token;
 
-typedef struct vocabulary {
+typedef struct encoding {
     token *tokens; /* by rank */
     uint32_t count, first_id;
     unsigned char *bytes;
@@ -44,7 +43,7 @@ typedef struct vocabulary {
     uint32_t byte_index[256];
     uint64_t *map; /* open addressing: key << 24 | index + 1; 0 is empty */
     uint32_t map_mask;
-} vocabulary;
+} encoding;
 
 _Noreturn static void die(const char *format, ...)
 {
@@ -57,7 +56,7 @@ _Noreturn static void die(const char *format, ...)
     exit(1);
 }
 
-static void *get(size_t n)
+static void *alloc_zeroed(size_t n)
 {
     void *p = calloc(n ? n : 1, 1);
     if (!p) die("out of memory");
@@ -90,12 +89,12 @@ static int base64_value(char c)
     return at ? (int)(at - digits) : -1;
 }
 
-/* One word of base64 becomes the next token. */
-static void add_token(vocabulary *v, const char *word, size_t len)
+/* Decode a word of base64 as the next token. */
+static void add_token(encoding *v, const char *word, size_t len)
 {
     unsigned char *out = v->bytes + v->bytes_len;
     uint32_t bits = 0, n = 0;
-    size_t made = 0;
+    size_t decoded = 0;
     for (size_t i = 0; i < len && word[i] != '='; i++) {
         int value = base64_value(word[i]);
         if (value < 0) die("token %u is not base64", v->count);
@@ -103,27 +102,27 @@ static void add_token(vocabulary *v, const char *word, size_t len)
         n += 6;
         if (n >= 8) {
             n -= 8;
-            out[made++] = (unsigned char)(bits >> n);
+            out[decoded++] = (unsigned char)(bits >> n);
         }
     }
-    if (made == 0 || made > TOKEN_MAX) die("token %u has %zu bytes", v->count, made);
-    v->tokens[v->count++] = (token){ .bytes = out, .len = (uint32_t)made };
-    v->bytes_len += made;
+    if (decoded == 0 || decoded > TOKEN_MAX) die("token %u has %zu bytes", v->count, decoded);
+    v->tokens[v->count++] = (token){ .bytes = out, .len = (uint32_t)decoded };
+    v->bytes_len += decoded;
 }
 
-static vocabulary capacity_for(size_t text_len)
+static encoding new_encoding(size_t text_len)
 {
-    vocabulary v = { 0 };
-    v.tokens = get((text_len / 2 + 1) * sizeof v.tokens[0]);
-    v.bytes = get(text_len);
+    encoding v = { 0 };
+    v.tokens = alloc_zeroed((text_len / 2 + 1) * sizeof v.tokens[0]);
+    v.bytes = alloc_zeroed(text_len);
     return v;
 }
 
-static vocabulary read_tiktoken(const char *path)
+static encoding read_tiktoken(const char *path)
 {
     size_t len;
     char *text = read_all(path, &len), *line = text;
-    vocabulary v = capacity_for(len);
+    encoding v = new_encoding(len);
     while (*line) {
         char *space = strchr(line, ' '), *end = strchr(line, '\n');
         if (!space || !end || space > end)
@@ -136,12 +135,12 @@ static vocabulary read_tiktoken(const char *path)
     return v;
 }
 
-static vocabulary read_claude(const char *path)
+static encoding read_claude(const char *path)
 {
     size_t len;
     char *text = read_all(path, &len), *at = strstr(text, "\"bpe_ranks\""), *after;
     if (!at || !(at = strchr(at, '!'))) die("%s has no bpe_ranks", path);
-    vocabulary v = capacity_for(len);
+    encoding v = new_encoding(len);
     v.first_id = (uint32_t)strtoul(at + 1, &after, 10);
     while (*after == ' ') {
         char *word = after + 1;
@@ -154,7 +153,7 @@ static vocabulary read_claude(const char *path)
 
 /* ---- merging ------------------------------------------------------------------------------------ */
 
-static uint64_t *map_place(const vocabulary *v, uint64_t key)
+static uint64_t *map_slot(const encoding *v, uint64_t key)
 {
     uint32_t i = (uint32_t)(maki_pair_hash(key) >> 20) & v->map_mask;
     while (v->map[i] && v->map[i] >> 24 != key)
@@ -162,14 +161,14 @@ static uint64_t *map_place(const vocabulary *v, uint64_t key)
     return &v->map[i];
 }
 
-static uint32_t pair_index(const vocabulary *v, uint32_t left, uint32_t right)
+static uint32_t pair_index(const encoding *v, uint32_t left, uint32_t right)
 {
-    uint64_t found = *map_place(v, maki_pair_key(left, right));
+    uint64_t found = *map_slot(v, maki_pair_key(left, right));
     return found ? (uint32_t)(found & 0xffffff) - 1 : MAKI_NO_TOKEN;
 }
 
-/* Merge the bytes of a token with the pairs known so far; gives how many parts are left. */
-static uint32_t merge_bytes(const vocabulary *v, const token *t, uint32_t parts[TOKEN_MAX])
+/* Merge the bytes of a token with the pairs known so far; returns how many parts are left. */
+static uint32_t merge_bytes(const encoding *v, const token *t, uint32_t parts[TOKEN_MAX])
 {
     uint32_t n = t->len;
     for (uint32_t i = 0; i < n; i++)
@@ -188,20 +187,20 @@ static uint32_t merge_bytes(const vocabulary *v, const token *t, uint32_t parts[
 }
 
 /* Find the pair that each token is merged from. */
-static void split_tokens(vocabulary *v)
+static void split_tokens(encoding *v)
 {
     uint32_t parts[TOKEN_MAX];
     size_t size = 1;
     while (size < (size_t)v->count * 3)
         size *= 2;
-    v->map = get(size * sizeof v->map[0]);
+    v->map = alloc_zeroed(size * sizeof v->map[0]);
     v->map_mask = (uint32_t)size - 1;
     memset(v->byte_index, 0xff, sizeof v->byte_index);
     for (uint32_t i = 0; i < v->count; i++) {
         if (v->tokens[i].len == 1) v->byte_index[v->tokens[i].bytes[0]] = i;
     }
     for (int b = 0; b < 256; b++) {
-        if (v->byte_index[b] == MAKI_NO_TOKEN) die("byte %d is no token", b);
+        if (v->byte_index[b] == MAKI_NO_TOKEN) die("byte %d has no token", b);
     }
     for (uint32_t i = 0; i < v->count; i++) {
         token *t = &v->tokens[i];
@@ -210,26 +209,26 @@ static void split_tokens(vocabulary *v)
         if (parts[0] >= i || parts[1] >= i) die("token %u is merged from a later one", i);
         t->left = parts[0];
         t->right = parts[1];
-        uint64_t key = maki_pair_key(t->left, t->right), *place = map_place(v, key);
-        if (*place) die("tokens %u and %u are the same", i, (uint32_t)(*place & 0xffffff) - 1);
-        *place = key << 24 | (i + 1);
+        uint64_t key = maki_pair_key(t->left, t->right), *slot = map_slot(v, key);
+        if (*slot) die("tokens %u and %u are the same", i, (uint32_t)(*slot & 0xffffff) - 1);
+        *slot = key << 24 | (i + 1);
     }
 }
 
 /* ---- reach -------------------------------------------------------------------------------------- */
 
-/* The token made of these bytes, if there is one. */
-static uint32_t token_of(const vocabulary *v, const unsigned char *bytes, uint32_t len)
+/* The token of these bytes, or MAKI_NO_TOKEN. */
+static uint32_t token_of(const encoding *v, const unsigned char *bytes, uint32_t len)
 {
     uint32_t parts[TOKEN_MAX];
     token t = { .bytes = bytes, .len = len };
     return merge_bytes(v, &t, parts) == 1 ? parts[0] : MAKI_NO_TOKEN;
 }
 
-static uint32_t reach_of(const vocabulary *v)
+static uint32_t reach_of(const encoding *v)
 {
     uint32_t *best =
-        get(v->count * sizeof best[0]); /* of chains whose last left part is this token */
+        alloc_zeroed(v->count * sizeof best[0]); /* of chains whose last left part is this token */
     uint32_t reach = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         const token *t = &v->tokens[i];
@@ -250,13 +249,13 @@ static uint32_t reach_of(const vocabulary *v)
 
 /* ---- joins -------------------------------------------------------------------------------------- */
 
-static bool is_tail(unsigned char byte)
+static bool is_continuation(unsigned char byte)
 {
     return (byte & 0xc0) == 0x80;
 }
 
 /* Every character of three bytes whose bytes match: 0 matches any. */
-static size_t complete(const unsigned char shape[3], uint32_t *out)
+static size_t matching_chars(const unsigned char shape[3], uint32_t *out)
 {
     size_t n = 0;
     for (uint32_t a = LEAD_FIRST; a <= LEAD_LAST; a++) {
@@ -280,11 +279,12 @@ static void mark_joins(const token *t, uint32_t at, unsigned char *joins)
     unsigned char left[3] = { 0 }, right[3] = { 0 };
     for (uint32_t i = 0; i < 3 && i < at; i++) {
         left[2 - i] = t->bytes[at - 1 - i];
-        if (!is_tail(left[2 - i])) break;
+        if (!is_continuation(left[2 - i])) break;
     }
-    for (uint32_t i = 0; i < 3 && at + i < t->len && (i == 0 || is_tail(t->bytes[at + i])); i++)
+    for (uint32_t i = 0; i < 3 && at + i < t->len && (i == 0 || is_continuation(t->bytes[at + i]));
+         i++)
         right[i] = t->bytes[at + i];
-    size_t n = complete(left, lefts), m = complete(right, rights);
+    size_t n = matching_chars(left, lefts), m = matching_chars(right, rights);
     for (size_t i = 0; i < n; i++) {
         for (size_t j = 0; j < m; j++) {
             uint32_t bit = maki_join_bit(lefts[i], rights[j]);
@@ -293,12 +293,12 @@ static void mark_joins(const token *t, uint32_t at, unsigned char *joins)
     }
 }
 
-static void fill_joins(const vocabulary *v, unsigned char *joins)
+static void fill_joins(const encoding *v, unsigned char *joins)
 {
     for (uint32_t i = 0; i < v->count; i++) {
         const token *t = &v->tokens[i];
         for (uint32_t at = 1; at < t->len; at++) {
-            if (is_tail(t->bytes[at - 1]) && t->bytes[at] >= LEAD_FIRST &&
+            if (is_continuation(t->bytes[at - 1]) && t->bytes[at] >= LEAD_FIRST &&
                 t->bytes[at] <= LEAD_LAST)
                 mark_joins(t, at, joins);
         }
@@ -316,10 +316,10 @@ typedef struct hashing {
     uint64_t *pairs;
 } hashing;
 
-static void fill_buckets(const vocabulary *v, hashing *h)
+static void fill_buckets(const encoding *v, hashing *h)
 {
-    uint32_t *sizes = get(h->buckets * sizeof sizes[0]);
-    uint32_t most = 0, n = 0;
+    uint32_t *sizes = alloc_zeroed(h->buckets * sizeof sizes[0]);
+    uint32_t fullest = 0, n = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         const token *t = &v->tokens[i];
         if (t->len == 1) continue;
@@ -328,9 +328,9 @@ static void fill_buckets(const vocabulary *v, hashing *h)
         h->bucket[b] |= maki_pair_bit(h->hashes[i]);
         h->next[i] = h->first[b];
         h->first[b] = i + 1;
-        if (++sizes[b] > most) most = sizes[b];
+        if (++sizes[b] > fullest) fullest = sizes[b];
     }
-    for (uint32_t size = most + 1; size-- > 0;) {
+    for (uint32_t size = fullest + 1; size-- > 0;) {
         for (uint32_t b = 0; b < h->buckets; b++) {
             if (sizes[b] == size) h->order[n++] = b;
         }
@@ -339,7 +339,7 @@ static void fill_buckets(const vocabulary *v, hashing *h)
 }
 
 /* Put the pairs of a bucket into free slots under this shift, all or none. */
-static bool place_bucket(const vocabulary *v, hashing *h, uint32_t bucket, uint32_t shift)
+static bool place_bucket(const encoding *v, hashing *h, uint32_t bucket, uint32_t shift)
 {
     for (uint32_t i = h->first[bucket]; i; i = h->next[i - 1]) {
         const token *t = &v->tokens[i - 1];
@@ -356,12 +356,12 @@ static bool place_bucket(const vocabulary *v, hashing *h, uint32_t bucket, uint3
     return true;
 }
 
-static void hash_pairs(const vocabulary *v, hashing *h)
+static void hash_pairs(const encoding *v, hashing *h)
 {
-    h->first = get(h->buckets * sizeof h->first[0]);
-    h->order = get(h->buckets * sizeof h->order[0]);
-    h->next = get(v->count * sizeof h->next[0]);
-    h->hashes = get(v->count * sizeof h->hashes[0]);
+    h->first = alloc_zeroed(h->buckets * sizeof h->first[0]);
+    h->order = alloc_zeroed(h->buckets * sizeof h->order[0]);
+    h->next = alloc_zeroed(v->count * sizeof h->next[0]);
+    h->hashes = alloc_zeroed(v->count * sizeof h->hashes[0]);
     fill_buckets(v, h);
     for (uint32_t i = 0; i < h->buckets; i++) {
         uint32_t shift = 0;
@@ -381,14 +381,14 @@ static void hash_pairs(const vocabulary *v, hashing *h)
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
-static uint64_t section(uint64_t *size, uint64_t bytes)
+static uint64_t add_section(uint64_t *size, uint64_t bytes)
 {
     uint64_t at = *size;
     *size = (at + bytes + MAKI_TABLE_ALIGN - 1) / MAKI_TABLE_ALIGN * MAKI_TABLE_ALIGN;
     return at;
 }
 
-static void fill_begin(const vocabulary *v, uint32_t *begin)
+static void fill_begin(const encoding *v, uint32_t *begin)
 {
     for (uint32_t i = 0; i < 65536; i++) {
         uint32_t merged = pair_index(v, v->byte_index[i >> 8], v->byte_index[i & 255]);
@@ -396,7 +396,7 @@ static void fill_begin(const vocabulary *v, uint32_t *begin)
     }
 }
 
-static void write_table(const vocabulary *v, const char *path)
+static void write_table(const encoding *v, const char *path)
 {
     uint32_t pairs = v->count - 256;
     maki_table head = { .magic = MAKI_TABLE_MAGIC, .first_id = v->first_id, .tokens = v->count };
@@ -404,16 +404,16 @@ static void write_table(const vocabulary *v, const char *path)
     head.slots = pairs + pairs / 50 + 1;
     head.reach = reach_of(v);
     uint64_t size = 0, joins = (1u << MAKI_JOIN_BITS) / 8;
-    section(&size, sizeof head);
-    head.offsets = section(&size, (v->count + 1) * sizeof(uint32_t));
-    head.bytes = section(&size, v->bytes_len);
-    head.hash = section(&size, head.buckets * sizeof(uint32_t));
-    head.pairs = section(&size, head.slots * sizeof(uint64_t));
-    head.begin = section(&size, 65536 * sizeof(uint32_t));
-    head.joins = section(&size, joins);
+    add_section(&size, sizeof head);
+    head.offsets = add_section(&size, (v->count + 1) * sizeof(uint32_t));
+    head.bytes = add_section(&size, v->bytes_len);
+    head.hash = add_section(&size, head.buckets * sizeof(uint32_t));
+    head.pairs = add_section(&size, head.slots * sizeof(uint64_t));
+    head.begin = add_section(&size, 65536 * sizeof(uint32_t));
+    head.joins = add_section(&size, joins);
     head.size = size;
 
-    char *out = get(size);
+    char *out = alloc_zeroed(size);
     uint32_t *offsets = (uint32_t *)(void *)(out + head.offsets);
     for (uint32_t i = 0; i < v->count; i++) {
         offsets[i] = (uint32_t)(v->tokens[i].bytes - v->bytes);
@@ -481,10 +481,11 @@ static void write_numbers(FILE *file, const char *name, const unsigned char *num
     fputs("\n};\n", file);
 }
 
-/* Blocks of 128 characters; those that are alike stand once. */
+/* Blocks of 128 characters; equal blocks are written once. */
 static void write_classes(const char *from, const char *path)
 {
-    unsigned char *classes = get(0x110000), *blocks = get(0x110000), which[BLOCKS];
+    unsigned char *classes = alloc_zeroed(0x110000), *blocks = alloc_zeroed(0x110000),
+                  which[BLOCKS];
     size_t n = 0;
     read_classes(from, classes);
     for (size_t i = 0; i < BLOCKS; i++) {
@@ -512,7 +513,7 @@ int main(int argc, char **argv)
         write_classes(argv[2], argv[3]);
         return 0;
     }
-    vocabulary v = strcmp(argv[1], "claude") == 0 ? read_claude(argv[2]) : read_tiktoken(argv[2]);
+    encoding v = strcmp(argv[1], "claude") == 0 ? read_claude(argv[2]) : read_tiktoken(argv[2]);
     split_tokens(&v);
     write_table(&v, argv[3]);
     free(v.tokens);

@@ -1,4 +1,9 @@
-/* merge.c -- see merge.h. */
+/* merge.c -- merging in plain C, and merging of long spans in windows.
+ *
+ * In:     the bytes of a span, a table.
+ * Out:    the tokens that merging all the bytes at once would give, in the same order.
+ * Always: a token is emitted only once it is certain: it ends `reach` bytes before the end of what was merged, or at the
+ *         end of the span.  The window grows until that makes progress, at most to MAKI_MERGE_MAX. */
 #include "token/merge.h"
 
 #include <assert.h>
@@ -6,8 +11,8 @@
 #include <string.h>
 
 enum {
-    STRIDE = 40, /* from one of two windows to the other */
-    MANY = 8     /* tokens out of one window */
+    STRIDE = 40,     /* bytes between the starts of two windows */
+    SHRINK_ABOVE = 8 /* tokens added by one window: a shorter one would do */
 };
 
 size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
@@ -29,17 +34,17 @@ size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
 
 /* ---- long spans: joining windows ----------------------------------------------------------------- */
 
-typedef struct joining {
+typedef struct joiner {
     const maki_table *table;
     maki_merge_scratch *m;
     maki_merged_fn *ids;
     void *ctx;
-    size_t start;      /* where the last held token begins, or the next window if none is held */
-    size_t held;       /* tokens in m->held ... */
-    size_t held_bytes; /* ... and their length */
-    size_t taken;      /* tokens out of the last window */
-    uint64_t total;    /* tokens that are certain, and given out */
-} joining;
+    size_t start;         /* of the last pending token; without one, of the next window */
+    size_t pending;       /* tokens in m->pending ... */
+    size_t pending_bytes; /* ... and their length */
+    size_t added;         /* tokens out of the last window */
+    uint64_t total;       /* tokens emitted */
+} joiner;
 
 static size_t length_of(const maki_table *table, uint32_t id)
 {
@@ -47,51 +52,51 @@ static size_t length_of(const maki_table *table, uint32_t id)
     return offsets[id - table->first_id + 1] - offsets[id - table->first_id];
 }
 
-static void give(joining *j, const uint32_t *ids, size_t n)
+static void emit(joiner *j, const uint32_t *ids, size_t n)
 {
     if (j->ids && n) j->ids(j->ctx, ids, n);
     j->total += n;
 }
 
-static size_t last_length(const joining *j)
+static size_t last_pending_length(const joiner *j)
 {
-    return length_of(j->table, j->m->held[j->held - 1]);
+    return length_of(j->table, j->m->pending[j->pending - 1]);
 }
 
-/* Give out held tokens that end `reach` bytes before `end`; the last stays, for the next window. */
-static void settle(joining *j, size_t end)
+/* Emit the pending tokens that end `reach` bytes before `end`; the last stays pending, to join the next window. */
+static void emit_certain(joiner *j, size_t end)
 {
-    uint32_t *held = j->m->held;
-    size_t base = j->start + last_length(j) - j->held_bytes, count = 0;
-    while (count + 1 < j->held) {
-        size_t len = length_of(j->table, held[count]);
+    uint32_t *pending = j->m->pending;
+    size_t base = j->start + last_pending_length(j) - j->pending_bytes, count = 0;
+    while (count + 1 < j->pending) {
+        size_t len = length_of(j->table, pending[count]);
         if (base + len + j->table->reach > end) break;
         base += len;
-        j->held_bytes -= len;
+        j->pending_bytes -= len;
         count++;
     }
-    give(j, held, count);
-    memmove(held, held + count, (j->held - count) * sizeof held[0]);
-    j->held -= count;
+    emit(j, pending, count);
+    memmove(pending, pending + count, (j->pending - count) * sizeof pending[0]);
+    j->pending -= count;
 }
 
-/* Join a window that begins at `from` to what is held: find a token that both have, and let go of held
- * ones after it.  Gives how many tokens of the window are held then; 0 when they have none in common. */
-static size_t join_window(joining *j, const uint32_t *ids, size_t n, size_t from)
+/* Join a window that begins at `from` to the pending tokens: find a token that both have, and drop the pending ones after
+ * it.  Returns how many tokens of the window are pending then; 0 when they have none in common. */
+static size_t join_window(joiner *j, const uint32_t *ids, size_t n, size_t from)
 {
-    const uint32_t *held = j->m->held;
-    size_t i = j->held - 1, at = j->start, k = 0;
+    const uint32_t *pending = j->m->pending;
+    size_t i = j->pending - 1, at = j->start, k = 0;
     while (i > 0 && at > from)
-        at -= length_of(j->table, held[--i]);
-    while (i < j->held && k < n) {
-        if (at == from && held[i] == ids[k]) {
-            for (; j->held > i + 1; j->held--)
-                j->held_bytes -= last_length(j);
+        at -= length_of(j->table, pending[--i]);
+    while (i < j->pending && k < n) {
+        if (at == from && pending[i] == ids[k]) {
+            for (; j->pending > i + 1; j->pending--)
+                j->pending_bytes -= last_pending_length(j);
             j->start = at;
             return k + 1;
         }
         if (at <= from) {
-            at += length_of(j->table, held[i++]);
+            at += length_of(j->table, pending[i++]);
         } else {
             from += length_of(j->table, ids[k++]);
         }
@@ -99,105 +104,106 @@ static size_t join_window(joining *j, const uint32_t *ids, size_t n, size_t from
     return 0;
 }
 
-typedef enum outcome { TAKEN, TOO_SHORT, DIFFERS } outcome;
+typedef enum outcome { ADDED, TOO_SHORT, DIFFERS } outcome;
 
-/* Hold the tokens of a window, except those at its end, which what follows may change. */
-static outcome take_window(joining *j, const uint32_t *ids, size_t n, size_t from, size_t size)
+/* Add the tokens of a window to the pending ones, except those at its end, which later bytes may change. */
+static outcome add_window(joiner *j, const uint32_t *ids, size_t n, size_t from, size_t size)
 {
     size_t margin = size < MAKI_MERGE_MAX ? size / 6 : j->table->reach, end = 0;
-    size_t next = j->held ? join_window(j, ids, n, from) : 0;
-    if (j->held && next == 0) return DIFFERS;
-    j->taken = 0;
+    size_t next = j->pending ? join_window(j, ids, n, from) : 0;
+    if (j->pending && next == 0) return DIFFERS;
+    j->added = 0;
     for (size_t i = 0; i < n; i++) {
         size_t len = length_of(j->table, ids[i]);
         if (end + len > size - margin) break;
         if (i >= next) {
-            assert(j->held < 2 * MAKI_MERGE_MAX);
-            j->m->held[j->held++] = ids[i];
-            j->held_bytes += len;
+            assert(j->pending < 2 * MAKI_MERGE_MAX);
+            j->m->pending[j->pending++] = ids[i];
+            j->pending_bytes += len;
             j->start = from + end;
-            j->taken++;
+            j->added++;
         }
         end += len;
     }
-    if (j->taken == 0) return TOO_SHORT;
-    settle(j, from + size);
-    return TAKEN;
+    if (j->added == 0) return TOO_SHORT;
+    emit_certain(j, from + size);
+    return ADDED;
 }
 
 /* The last window: all of it. */
-static bool take_rest(joining *j, const uint32_t *ids, size_t n, size_t from)
+static bool add_last_window(joiner *j, const uint32_t *ids, size_t n, size_t from)
 {
-    size_t next = j->held ? join_window(j, ids, n, from) : 0;
-    if (j->held && next == 0) return false;
-    give(j, j->m->held, j->held);
-    give(j, ids + next, n - next);
+    size_t next = j->pending ? join_window(j, ids, n, from) : 0;
+    if (j->pending && next == 0) return false;
+    emit(j, j->m->pending, j->pending);
+    emit(j, ids + next, n - next);
     return true;
 }
 
-/* What is held is wrong: go back to the last token that is certain. */
-static void go_back(joining *j)
+/* The pending tokens are wrong: continue after the last emitted one. */
+static void discard_pending(joiner *j)
 {
-    assert(j->held > 0);
-    j->start -= j->held_bytes - last_length(j);
-    j->held = j->held_bytes = 0;
+    assert(j->pending > 0);
+    j->start -= j->pending_bytes - last_pending_length(j);
+    j->pending = j->pending_bytes = 0;
 }
 
 /* Two windows that overlap. */
-static bool take_two(joining *j, maki_merge_two_fn *two, const unsigned char *bytes)
+static bool add_two_windows(joiner *j, maki_merge_two_fn *two, const unsigned char *bytes)
 {
     size_t from = j->start, counts[2];
     two(j->table, bytes + from, bytes + from + STRIDE, j->m, counts);
-    return take_window(j, j->m->ids, counts[0], from, MAKI_MERGE_WINDOW) == TAKEN &&
-           take_window(j, j->m->second.ids, counts[1], from + STRIDE, MAKI_MERGE_WINDOW) == TAKEN;
+    return add_window(j, j->m->ids, counts[0], from, MAKI_MERGE_WINDOW) == ADDED &&
+           add_window(j, j->m->second.ids, counts[1], from + STRIDE, MAKI_MERGE_WINDOW) == ADDED;
 }
 
 /* ---- long spans: how long a window is ------------------------------------------------------------ */
 
 typedef struct window {
-    size_t size, least; /* least: the shortest that may be right where we are */
+    size_t size, min; /* least: the shortest that may be right where we are */
 } window;
 
-static size_t longer(size_t size)
+static size_t longer_size(size_t size)
 {
-    assert(size < MAKI_MERGE_MAX); /* a window of that length has tokens that are certain */
+    assert(size < MAKI_MERGE_MAX); /* a window of MAKI_MERGE_MAX always has certain tokens */
     return size < MAKI_MERGE_MAX / 4 ? size * 4 : MAKI_MERGE_MAX;
 }
 
-/* The next window after one that gave `taken` tokens and made some certain, or not. */
-static void window_taken(window *w, size_t taken, bool certain)
+/* After a window that added `added` tokens; `certain`: some were emitted. */
+static void window_added(window *w, size_t added, bool certain)
 {
-    if (certain) w->least = MAKI_MERGE_WINDOW;
-    if (taken > MANY) w->size /= 2;
-    if (w->size < w->least) w->size = w->least;
+    if (certain) w->min = MAKI_MERGE_WINDOW;
+    if (added > SHRINK_ABOVE) w->size /= 2;
+    if (w->size < w->min) w->size = w->min;
 }
 
-/* The next window after one of no use.  True: what is held is wrong, it begins again before that. */
+/* After a window that added none.  True: the pending tokens are wrong. */
 static bool window_failed(window *w, outcome got)
 {
-    bool wrong = got == DIFFERS && w->size > w->least;
-    w->size = longer(wrong ? w->least : w->size);
-    if (wrong) w->least = w->size;
+    assert(got != ADDED);
+    bool wrong = got == DIFFERS && w->size > w->min;
+    w->size = longer_size(wrong ? w->min : w->size);
+    if (wrong) w->min = w->size;
     return wrong;
 }
 
 uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
                          size_t len, maki_merge_scratch *m, maki_merged_fn *ids, void *ctx)
 {
-    joining j = { .table = table, .m = m, .ids = ids, .ctx = ctx };
+    joiner j = { .table = table, .m = m, .ids = ids, .ctx = ctx };
     window w = { MAKI_MERGE_WINDOW, MAKI_MERGE_WINDOW };
     for (;;) {
         while (merge.two && w.size == MAKI_MERGE_WINDOW &&
                len - j.start > STRIDE + MAKI_MERGE_WINDOW)
-            if (!take_two(&j, merge.two, bytes)) break;
+            if (!add_two_windows(&j, merge.two, bytes)) break;
         uint64_t certain = j.total;
         size_t left = len - j.start, size = left < w.size ? left : w.size;
         size_t n = merge.one(table, bytes + j.start, size, m);
-        if (size == left && take_rest(&j, m->ids, n, j.start)) return j.total;
-        outcome got = size == left ? DIFFERS : take_window(&j, m->ids, n, j.start, size);
-        if (got == TAKEN)
-            window_taken(&w, j.taken, j.total > certain);
+        if (size == left && add_last_window(&j, m->ids, n, j.start)) return j.total;
+        outcome got = size == left ? DIFFERS : add_window(&j, m->ids, n, j.start, size);
+        if (got == ADDED)
+            window_added(&w, j.added, j.total > certain);
         else if (window_failed(&w, got))
-            go_back(&j);
+            discard_pending(&j);
     }
 }

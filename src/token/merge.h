@@ -1,12 +1,12 @@
 /* merge.h -- byte pair encoding: the tokens of a span.
  *
  * Merging takes the pair of adjacent tokens with the lowest rank, the leftmost of several, makes them
- * one, and goes on until no pair is left.  Two facts about it let a long span be done in windows:
+ * one, and goes on until no pair is left.  Two facts let a long span be merged in windows:
  *
- *  - If each two neighbours in a list of tokens are what merging makes of their bytes, the list is what
- *    merging makes of all.  So windows that overlap can be joined at a token that both have.
+ *  - If each two neighbours in a list of tokens are what merging their bytes gives, the list is what
+ *    merging all the bytes gives.  So overlapping windows can be joined at a token that both have.
  *  - What follows a text changes its tokens only in the last `reach` bytes (make_tables.c).  So tokens
- *    before that are certain, and a window that is longer always has some.
+ *    before that are certain, and a longer window always has some.
  *
  * The time is linear in the length: how much is merged again depends on the vocabulary alone. */
 #ifndef MAKI_TOKEN_MERGE_H
@@ -19,15 +19,15 @@
 enum {
     MAKI_MERGE_MAX = 4096,  /* bytes that are merged at once */
     MAKI_MERGE_WINDOW = 64, /* bytes of a window, as long as windows agree */
-    MAKI_MERGE_PAD = 24     /* places after the last, for whole registers */
+    MAKI_MERGE_PAD = 24     /* elements after the last, for whole vector registers */
 };
 
-/* Room for merging: ids that came out, and what is needed on the way. */
+/* The buffers of a merge: the resulting ids and the intermediate ranks. */
 typedef struct maki_merge_scratch {
     uint32_t ids[MAKI_MERGE_MAX + MAKI_MERGE_PAD];
     uint32_t ranks[MAKI_MERGE_MAX + MAKI_MERGE_PAD]; /* of the pair that begins at each id */
-    uint32_t held[2 * MAKI_MERGE_MAX]; /* tokens of a long span that are not certain yet */
-    struct maki_merge_scratch_second { /* of a second window */
+    uint32_t pending[2 * MAKI_MERGE_MAX]; /* tokens of a long span that are not certain yet */
+    struct maki_merge_scratch_second {    /* of a second window */
         uint32_t ids[MAKI_MERGE_WINDOW + MAKI_MERGE_PAD];
         uint32_t ranks[MAKI_MERGE_WINDOW + MAKI_MERGE_PAD];
     } second;
@@ -46,13 +46,14 @@ typedef void maki_merge_two_fn(const maki_table *table, const unsigned char *fir
                                size_t counts[2]);
 maki_merge_two_fn maki_merge_two_avx2;
 
-/* How this processor merges. */
+/* The functions to use on this processor. */
 typedef struct maki_merger {
     maki_merge_fn *one;
     maki_merge_two_fn *two; /* NULL: one after the other */
 } maki_merger;
 
-/* The same for any number of bytes.  `ids` gets the tokens, some at a time; it may be NULL. */
+/* The same for any number of bytes: returns how many tokens.  `ids` is called with the tokens, a batch at a time; it may
+ * be NULL. */
 typedef void maki_merged_fn(void *ctx, const uint32_t *ids, size_t n);
 uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
                          size_t len, maki_merge_scratch *m, maki_merged_fn *ids, void *ctx);

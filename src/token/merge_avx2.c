@@ -1,8 +1,7 @@
-/* merge_avx2.c -- merging with eight ranks in a register: see merge.h.
+/* merge_avx2.c -- maki_merge with eight ranks in a register; the same results.
  *
- * Up to 64 bytes: a token stays where its first byte stands, a mask says where tokens begin, and where
- * none does the rank is that of no pair.  So nothing is moved, and neighbours are found by counting
- * bits. */
+ * Up to 64 bytes: a token stays at the index of its first byte, a mask marks where tokens begin, and elsewhere the rank is
+ * MAKI_NO_TOKEN.  So nothing is moved, and neighbours are found by counting bits. */
 #include "token/merge.h"
 
 #if defined(__x86_64__)
@@ -20,19 +19,19 @@ AVX2_INLINE __m256i load(const uint32_t *at)
     return _mm256_loadu_si256((const __m256i *)(const void *)at);
 }
 
-AVX2_INLINE uint32_t lowest(const uint32_t *ranks, size_t n)
+AVX2_INLINE uint32_t lowest_rank(const uint32_t *ranks, size_t n)
 {
-    __m256i least = load(ranks);
+    __m256i min = load(ranks);
     for (size_t i = LANES; i < n; i += LANES)
-        least = _mm256_min_epu32(least, load(ranks + i));
-    __m128i v = _mm_min_epu32(_mm256_castsi256_si128(least), _mm256_extracti128_si256(least, 1));
+        min = _mm256_min_epu32(min, load(ranks + i));
+    __m128i v = _mm_min_epu32(_mm256_castsi256_si128(min), _mm256_extracti128_si256(min, 1));
     v = _mm_min_epu32(v, _mm_shuffle_epi32(v, 0x4e));
     v = _mm_min_epu32(v, _mm_shuffle_epi32(v, 0xb1));
     return (uint32_t)_mm_cvtsi128_si32(v);
 }
 
-/* The places with this rank. */
-AVX2_INLINE uint64_t places(const uint32_t *ranks, size_t n, uint32_t rank)
+/* A mask of the positions with this rank. */
+AVX2_INLINE uint64_t positions_of(const uint32_t *ranks, size_t n, uint32_t rank)
 {
     __m256i wanted = _mm256_set1_epi32((int)rank);
     uint64_t all = 0;
@@ -50,8 +49,8 @@ typedef struct lane {
     size_t n;        /* bytes */
 } lane;
 
-AVX2_INLINE lane begin(const maki_table *table, const unsigned char *bytes, size_t n, uint32_t *ids,
-                       uint32_t *ranks)
+AVX2_INLINE lane lane_begin(const maki_table *table, const unsigned char *bytes, size_t n,
+                            uint32_t *ids, uint32_t *ranks)
 {
     maki_merge_begin(table, bytes, n, ids, ranks);
     _mm256_storeu_si256((__m256i *)(void *)(ranks + n), _mm256_set1_epi32(-1));
@@ -75,11 +74,11 @@ AVX2_INLINE void merge_at(maki_pairs pairs, lane *l, unsigned at, uint32_t rank)
 }
 
 /* Merge all pairs of the lowest rank; false when there is no pair left. */
-AVX2_INLINE bool step(maki_pairs pairs, lane *l)
+AVX2_INLINE bool merge_lowest(maki_pairs pairs, lane *l)
 {
-    uint32_t rank = lowest(l->ranks, l->n);
+    uint32_t rank = lowest_rank(l->ranks, l->n);
     if (rank == MAKI_NO_TOKEN) return false;
-    uint64_t found = places(l->ranks, l->n, rank);
+    uint64_t found = positions_of(l->ranks, l->n, rank);
     do {
         merge_at(pairs, l, (unsigned)_tzcnt_u64(found), rank);
         found = _blsr_u64(found) & l->begins; /* of "aaa" the second pair is gone */
@@ -87,7 +86,7 @@ AVX2_INLINE bool step(maki_pairs pairs, lane *l)
     return true;
 }
 
-AVX2_INLINE size_t finish(lane *l)
+AVX2_INLINE size_t lane_end(lane *l)
 {
     size_t count = 0;
     for (; l->begins; l->begins = _blsr_u64(l->begins))
@@ -100,27 +99,27 @@ AVX2 size_t maki_merge_avx2(const maki_table *table, const unsigned char *bytes,
 {
     if (n > WIDTH) return maki_merge(table, bytes, n, m);
     maki_pairs pairs = maki_table_pairs(table);
-    lane l = begin(table, bytes, n, m->ids, m->ranks);
-    while (step(pairs, &l)) {
+    lane l = lane_begin(table, bytes, n, m->ids, m->ranks);
+    while (merge_lowest(pairs, &l)) {
     }
-    return finish(&l);
+    return lane_end(&l);
 }
 
-/* A step waits for the table most of the time; so two texts are merged in turns. */
+/* Merging waits for the table's memory most of the time; so two texts are merged in turns. */
 AVX2 void maki_merge_two_avx2(const maki_table *table, const unsigned char *first,
                               const unsigned char *second, maki_merge_scratch *m, size_t counts[2])
 {
     maki_pairs pairs = maki_table_pairs(table);
-    lane a = begin(table, first, WIDTH, m->ids, m->ranks);
-    lane b = begin(table, second, WIDTH, m->second.ids, m->second.ranks);
-    while (step(pairs, &a) && step(pairs, &b)) {
+    lane a = lane_begin(table, first, WIDTH, m->ids, m->ranks);
+    lane b = lane_begin(table, second, WIDTH, m->second.ids, m->second.ranks);
+    while (merge_lowest(pairs, &a) && merge_lowest(pairs, &b)) {
     }
-    while (step(pairs, &a)) {
+    while (merge_lowest(pairs, &a)) {
     }
-    while (step(pairs, &b)) {
+    while (merge_lowest(pairs, &b)) {
     }
-    counts[0] = finish(&a);
-    counts[1] = finish(&b);
+    counts[0] = lane_end(&a);
+    counts[1] = lane_end(&b);
 }
 
 #endif

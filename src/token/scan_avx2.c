@@ -1,8 +1,8 @@
 /* scan_avx2.c -- the scanners, 64 bytes at a time.
  *
  * A window of 64 bytes that begins with a piece is made into masks, one bit a byte for each class of
- * ASCII characters; from those come, by a few shifts, the places where pieces begin, all at once and
- * without a branch.  What that cannot tell is left to scan_rules.h: characters above ASCII, contractions, a
+ * ASCII characters; from those come, by a few shifts, the positions where pieces begin, all at once and
+ * without a branch.  What that cannot decide is left to scan_rules.h: characters above ASCII, contractions, a
  * slash after a newline, blank lines with white space in them, pieces longer than a window, and the
  * last bytes of a text. */
 #include "token/scan.h"
@@ -50,7 +50,7 @@ AVX2_INLINE uint32_t bits(__m256i v)
     return (uint32_t)_mm256_movemask_epi8(v);
 }
 
-AVX2_INLINE half look_at(const unsigned char *at)
+AVX2_INLINE half classify(const unsigned char *at)
 {
     __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)at);
     __m256i folded = _mm256_or_si256(v, _mm256_set1_epi8(0x20));
@@ -73,7 +73,7 @@ AVX2_INLINE half look_at(const unsigned char *at)
 
 AVX2_INLINE window window_at(const unsigned char *at)
 {
-    half a = look_at(at), b = look_at(at + 32);
+    half a = classify(at), b = classify(at + 32);
     return (window){ .upper = BOTH(upper),
                      .lower = BOTH(lower),
                      .digit = BOTH(digit),
@@ -100,9 +100,9 @@ AVX2_INLINE uint64_t thirds(uint64_t digit, uint64_t starts)
     return all;
 }
 
-/* Which of the places where pieces begin can be told from this window.  Where a character above ASCII
- * comes, or the window ends, white space before it may go on: then only where that begins is sure. */
-AVX2_INLINE uint64_t sure(uint64_t white, uint64_t high)
+/* Up to where this window decides where pieces begin.  White space before a character above ASCII, or before the end of
+ * the window, may continue: there only its beginning is decided. */
+AVX2_INLINE uint64_t decided(uint64_t white, uint64_t high)
 {
     unsigned first = (unsigned)_tzcnt_u64(high);
     uint64_t known = _bzhi_u64(~0ull, first);
@@ -110,23 +110,23 @@ AVX2_INLINE uint64_t sure(uint64_t white, uint64_t high)
     return known & _bzhi_u64(~0ull, run + 1);
 }
 
-/* The first of what needs scan_rules.h, or 0. */
+/* The first position that needs scan_rules.h, or 0. */
 AVX2_INLINE uint64_t irregular(const window *w, uint64_t letter, uint64_t blank, uint64_t newline,
                                pattern kind)
 {
-    uint64_t places = kind == O200K ? (w->quote & letter << 1) | (w->slash & newline << 1)
-                                    : (w->quote & letter >> 1) << 1;
-    if (kind == CLAUDE) return places;
+    uint64_t found = kind == O200K ? (w->quote & letter << 1) | (w->slash & newline << 1)
+                                   : (w->quote & letter >> 1) << 1;
+    if (kind == CLAUDE) return found;
     /* white space between newlines belongs to them: adding carries through it to what comes next */
     uint64_t after = blank & newline << 1, next = (blank + after) & ~blank & newline;
     if (next) {
         uint64_t known = below(next);
-        places |= 1ull << (WIDTH - _lzcnt_u64(~blank & known));
+        found |= 1ull << (WIDTH - _lzcnt_u64(~blank & known));
     }
-    return places;
+    return found;
 }
 
-/* Where pieces begin in a window that begins with one.  *slow: the last of them is not a simple one. */
+/* Where pieces begin in a window that begins with one.  *slow: the last of them needs scan_rules.h. */
 AVX2_INLINE uint64_t starts_of(const window *w, bool *slow, pattern kind)
 {
     uint64_t letter = w->upper | w->lower, digit = w->digit, high = w->high;
@@ -149,14 +149,14 @@ AVX2_INLINE uint64_t starts_of(const window *w, bool *slow, pattern kind)
     starts |=
         blank & ~(white | high) >> 1; /* the last blank goes with what follows, or stands alone */
 
-    uint64_t odd = irregular(w, letter, blank, newline, kind);
-    *slow = (odd | high) != 0;
-    return (starts & sure(white, high) & below(odd)) | 1;
+    uint64_t irregulars = irregular(w, letter, blank, newline, kind);
+    *slow = (irregulars | high) != 0;
+    return (starts & decided(white, high) & below(irregulars)) | 1;
 }
 
-AVX2_INLINE const unsigned char *other_piece(const unsigned char *joins, const unsigned char *at,
-                                             const unsigned char *end, maki_spans *spans,
-                                             pattern kind)
+AVX2_INLINE const unsigned char *next_piece(const unsigned char *joins, const unsigned char *at,
+                                            const unsigned char *end, maki_spans *spans,
+                                            pattern kind)
 {
     switch (kind) {
     case O200K: return piece_o200k(joins, at, end, spans);
@@ -175,7 +175,7 @@ AVX2_INLINE void scan(const maki_table *table, const unsigned char *at, const un
         bool slow;
         uint64_t starts = starts_of(&w, &slow, kind);
         unsigned last = WIDTH - 1 - (unsigned)_lzcnt_u64(starts);
-        if (spans->n > MAKI_SPANS - WIDTH) spans->take(spans);
+        if (spans->n > MAKI_SPANS - WIDTH) spans->flush(spans);
         size_t n = spans->n;
         while ((starts &= starts - 1) != 0) /* each but the first ends a piece */
             spans->ends[n++] = at + _tzcnt_u64(starts);
@@ -183,15 +183,15 @@ AVX2_INLINE void scan(const maki_table *table, const unsigned char *at, const un
         at += last;
         if (!slow && last > 0) continue;
         do {
-            at = other_piece(joins, at, end, spans, kind);
+            at = next_piece(joins, at, end, spans, kind);
             maki_spans_add(spans, at);
         } while (at < end && *at >= 0x80);
     }
     while (at < end) {
-        at = other_piece(joins, at, end, spans, kind);
+        at = next_piece(joins, at, end, spans, kind);
         maki_spans_add(spans, at);
     }
-    if (spans->n) spans->take(spans);
+    if (spans->n) spans->flush(spans);
 }
 
 AVX2 void maki_scan_o200k_avx2(const maki_table *table, const unsigned char *at,

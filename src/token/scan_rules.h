@@ -1,4 +1,4 @@
-/* scan_rules.h -- where one piece ends, for each expression: what both scanners do when it is not simple.
+/* scan_rules.h -- where one piece ends, for each expression: the complete rules, which both scanners share.
  *
  * Included by scan.c and scan_avx2.c.  The functions follow the alternatives of the expressions in
  * their order; the comments name them.
@@ -33,14 +33,13 @@ enum {
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* A character: its class, bytes, and code point if it is one of those that `joins` is about (U+3000 to
- * U+9FFF), else 0. */
+/* A character: its class, its length in bytes, and its code point if `joins` covers it (U+3000 to U+9FFF), else 0. */
 typedef struct character {
     unsigned class, len;
     uint32_t cjk;
 } character;
 
-INLINE bool is_tail(unsigned char byte)
+INLINE bool is_continuation(unsigned char byte)
 {
     return (byte & 0xc0) == 0x80;
 }
@@ -52,17 +51,18 @@ INLINE unsigned class_of(uint32_t code)
 
 static inline character wide_char(const unsigned char *at, const unsigned char *end)
 {
-    size_t capacity = (size_t)(end - at);
+    size_t left = (size_t)(end - at);
     uint32_t lead = at[0], code;
-    if (lead >= 0xe0 && lead < 0xf0 && capacity >= 3 && is_tail(at[1]) && is_tail(at[2])) {
+    if (lead >= 0xe0 && lead < 0xf0 && left >= 3 && is_continuation(at[1]) &&
+        is_continuation(at[2])) {
         code = (lead & 15) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
         if (code >= 0x800 && (code < 0xd800 || code > 0xdfff)) {
             return (character){ class_of(code), 3, code >= 0x3000 && code < 0xa000 ? code : 0 };
         }
-    } else if (lead >= 0xc2 && lead < 0xe0 && capacity >= 2 && is_tail(at[1])) {
+    } else if (lead >= 0xc2 && lead < 0xe0 && left >= 2 && is_continuation(at[1])) {
         return (character){ class_of((lead & 31) << 6 | (at[1] & 63u)), 2, 0 };
-    } else if (lead >= 0xf0 && lead < 0xf5 && capacity >= 4 && is_tail(at[1]) && is_tail(at[2]) &&
-               is_tail(at[3])) {
+    } else if (lead >= 0xf0 && lead < 0xf5 && left >= 4 && is_continuation(at[1]) &&
+               is_continuation(at[2]) && is_continuation(at[3])) {
         code = (lead & 7) << 18 | (at[1] & 63u) << 12 | (at[2] & 63u) << 6 | (at[3] & 63u);
         if (code >= 0x10000 && code < 0x110000) return (character){ class_of(code), 4, 0 };
     }
@@ -86,11 +86,11 @@ INLINE bool is_newline(unsigned char byte)
 static inline const unsigned char *contraction(const unsigned char *at, const unsigned char *end,
                                                bool any_case)
 {
-    size_t capacity = (size_t)(end - at);
-    if (capacity < 2 || at[0] != '\'') return at;
+    size_t left = (size_t)(end - at);
+    if (left < 2 || at[0] != '\'') return at;
     unsigned char fold = any_case ? 0x20 : 0, a = at[1] | fold;
     if (a == 's' || a == 't' || a == 'm' || a == 'd') return at + 2;
-    if (capacity < 3) return at;
+    if (left < 3) return at;
     if (any_case && at[1] == 0xc5 && at[2] == 0xbf) return at + 3; /* U+017F is an s, too */
     unsigned char b = at[2] | fold;
     bool two = (a == 'r' && b == 'e') || (a == 'v' && b == 'e') || (a == 'l' && b == 'l');
@@ -99,26 +99,27 @@ static inline const unsigned char *contraction(const unsigned char *at, const un
 
 /* ---- runs ---------------------------------------------------------------------------------------- */
 
-/* Inside a word, between the character before and this one: a place where no token can lie across is
- * the end of a span.  Without a branch, because nobody can predict it. */
-INLINE void part(const unsigned char *joins, maki_spans *spans, const unsigned char *at,
-                 uint32_t before, uint32_t now)
+/* Inside a word, between two characters: where no token joins them a span ends.  Without a branch, which could not be
+ * predicted. */
+INLINE void span_boundary(const unsigned char *joins, maki_spans *spans, const unsigned char *at,
+                          uint32_t before, uint32_t now)
 {
     uint32_t bit = maki_join_bit(before, now);
     bool apart = before && now && !(joins[bit / 8] >> bit % 8 & 1);
     spans->ends[spans->n] = at;
     spans->n += apart;
-    if (spans->n == MAKI_SPANS) spans->take(spans);
+    if (spans->n == MAKI_SPANS) spans->flush(spans);
 }
 
 /* A run of CJK letters from U+3041 to U+9FFF (kana, and all of the kanji); *before is the last. */
 INLINE const unsigned char *cjk_run(const unsigned char *joins, const unsigned char *at,
                                     const unsigned char *end, uint32_t *before, maki_spans *spans)
 {
-    while (end - at >= 3 && at[0] >= 0xe3 && at[0] <= 0xe9 && is_tail(at[1]) && is_tail(at[2])) {
+    while (end - at >= 3 && at[0] >= 0xe3 && at[0] <= 0xe9 && is_continuation(at[1]) &&
+           is_continuation(at[2])) {
         uint32_t code = (at[0] & 15u) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
         if (class_of(code) != OTHER) break;
-        part(joins, spans, at, *before, code);
+        span_boundary(joins, spans, at, *before, code);
         *before = code;
         at += 3;
     }
@@ -136,7 +137,7 @@ INLINE const unsigned char *run(const unsigned char *joins, const unsigned char 
         at = cjk_run(joins, at, end, &before, spans);
         character c = char_at(at, end);
         if (c.len == 0 || !IN(c.class, set)) return at;
-        part(joins, spans, at, before, c.cjk);
+        span_boundary(joins, spans, at, before, c.cjk);
         before = c.cjk;
         at += c.len;
     }
@@ -144,7 +145,7 @@ INLINE const unsigned char *run(const unsigned char *joins, const unsigned char 
 
 /* The two word alternatives of o200k without their first optional character: upper* lower+, else
  * upper+ lower*.  Where the upper run is not followed by a lower letter, the regular expression gives
- * back characters until the last is in both classes.  `at` when neither matches; *both says whether
+ * characters back until the last is in both classes.  `at` when neither matches; *both says whether
  * it was the first. */
 INLINE const unsigned char *word(const unsigned char *joins, const unsigned char *at,
                                  const unsigned char *end, uint32_t before, maki_spans *spans,
@@ -162,7 +163,7 @@ INLINE const unsigned char *word(const unsigned char *joins, const unsigned char
             *first = both != NULL;
             return both ? both : at;
         }
-        part(joins, spans, at, before, c.cjk);
+        span_boundary(joins, spans, at, before, c.cjk);
         before = c.cjk;
         at += c.len;
         if (c.class != UPPER) both = at;
@@ -170,9 +171,9 @@ INLINE const unsigned char *word(const unsigned char *joins, const unsigned char
 }
 
 /* Up to `most` numbers. */
-INLINE const unsigned char *numbers(const unsigned char *at, const unsigned char *end, size_t most)
+INLINE const unsigned char *numbers(const unsigned char *at, const unsigned char *end, size_t max)
 {
-    for (; most > 0; most--) {
+    for (; max > 0; max--) {
         character c = char_at(at, end);
         if (c.len == 0 || c.class != NUMBER) break;
         at += c.len;
@@ -207,7 +208,7 @@ static inline const unsigned char *spaces(const unsigned char *at, const unsigne
 
 /* ---- one piece ------------------------------------------------------------------------------------- */
 
-/* Each gives the end of the piece at `at` (at < end), and adds the ends of spans inside it. */
+/* Each returns the end of the piece at `at` (at < end), and adds the ends of the spans inside it. */
 
 INLINE const unsigned char *piece_o200k(const unsigned char *joins, const unsigned char *at,
                                         const unsigned char *end, maki_spans *spans)

@@ -1,5 +1,10 @@
-/* span_cache.c -- see span_cache.h. */
+/* span_cache.c -- allocating the slots, and the lookups that miss the first slot of a set.
+ *
+ * Always: the slots are aligned to a huge page, so that a set never spans two cache lines and a shared load or store of a
+ *         slot is atomic.  With `ids` (one thread) the ids move together with their slot. */
 #include "token/span_cache.h"
+
+#include <assert.h>
 
 #include "base/platform.h"
 #include "token/table.h"
@@ -13,50 +18,50 @@ bool maki_span_cache_is_shareable(void)
 #endif
 }
 
-enum { LINE = MAKI_WAYS * sizeof(maki_cache_slot), HUGE_PAGE = 2 << 20 };
+enum { SET_BYTES = MAKI_WAYS * sizeof(maki_cache_slot), HUGE_PAGE = 2 << 20 };
 
-static size_t size_of(uint32_t bits)
+static size_t bytes_of(uint32_t bits)
 {
-    return (size_t)LINE << bits;
+    return (size_t)SET_BYTES << bits;
 }
 
-bool maki_span_cache_init(maki_span_cache *recall, uint32_t bits, const maki_alloc *alloc)
+bool maki_span_cache_init(maki_span_cache *cache, uint32_t bits, const maki_alloc *alloc)
 {
-    recall->bits = bits;
-    recall->at = alloc->resize(alloc, NULL, 0, size_of(bits) + HUGE_PAGE);
-    if (!recall->at) return false;
-    recall->places =
-        (maki_cache_slot *)(((uintptr_t)recall->at + HUGE_PAGE) & ~(uintptr_t)(HUGE_PAGE - 1));
-    /* Every span is looked up somewhere else: with small pages finding the page would take longer than the place. */
-    maki_huge_pages(recall->places, size_of(bits), true);
-    maki_span_cache_clear(recall);
+    cache->bits = bits;
+    cache->memory = alloc->resize(alloc, NULL, 0, bytes_of(bits) + HUGE_PAGE);
+    if (!cache->memory) return false;
+    cache->slots =
+        (maki_cache_slot *)(((uintptr_t)cache->memory + HUGE_PAGE) & ~(uintptr_t)(HUGE_PAGE - 1));
+    /* Lookups are spread over all of it: with small pages most would miss the TLB. */
+    maki_huge_pages(cache->slots, bytes_of(bits), true);
+    maki_span_cache_clear(cache);
     return true;
 }
 
-void maki_span_cache_clear(maki_span_cache *recall)
+void maki_span_cache_clear(maki_span_cache *cache)
 {
-    if (recall->places) memset(recall->places, 0, size_of(recall->bits));
+    if (cache->slots) memset(cache->slots, 0, bytes_of(cache->bits));
 }
 
-void maki_span_cache_free(maki_span_cache *recall, const maki_alloc *alloc)
+void maki_span_cache_free(maki_span_cache *cache, const maki_alloc *alloc)
 {
-    if (recall->at) alloc->resize(alloc, recall->at, size_of(recall->bits) + HUGE_PAGE, 0);
-    *recall = (maki_span_cache){ .places = NULL };
+    if (cache->memory) alloc->resize(alloc, cache->memory, bytes_of(cache->bits) + HUGE_PAGE, 0);
+    *cache = (maki_span_cache){ .slots = NULL };
 }
 
-uint64_t maki_span_cache_lookup(maki_span_cache *recall, maki_cached_ids *ids,
-                                const maki_span_query *q, size_t *place)
+uint64_t maki_span_cache_lookup(maki_span_cache *cache, maki_cached_ids *ids,
+                                const maki_span_query *q, size_t *slot)
 {
     maki_cache_slot above = { 0, 0 };
     for (size_t i = q->set; i < q->set + MAKI_WAYS; i++) {
-        maki_cache_slot here = maki_cache_slot_load(&recall->places[i]);
+        maki_cache_slot here = maki_cache_slot_load(&cache->slots[i]);
         if (here.low == q->key.low && (here.high & ~MAKI_COUNT_BITS) == q->key.high) {
-            /* threads that share it would take the line from each other for one place more */
+            /* threads that share the cache would contend for the cache line to move up by one slot */
             bool stays = i < q->set + (ids ? 1 : 2);
-            *place = stays ? i : i - 1;
+            *slot = stays ? i : i - 1;
             if (stays) return here.high >> 60;
-            maki_cache_slot_store(&recall->places[i - 1], here);
-            maki_cache_slot_store(&recall->places[i], above);
+            maki_cache_slot_store(&cache->slots[i - 1], here);
+            maki_cache_slot_store(&cache->slots[i], above);
             if (ids) {
                 maki_cached_ids kept = ids[i];
                 ids[i] = ids[i - 1];
@@ -69,22 +74,23 @@ uint64_t maki_span_cache_lookup(maki_span_cache *recall, maki_cached_ids *ids,
     return 0;
 }
 
-size_t maki_span_cache_insert(maki_span_cache *recall, maki_cached_ids *ids,
+size_t maki_span_cache_insert(maki_span_cache *cache, maki_cached_ids *ids,
                               const maki_span_query *q, const uint32_t *tokens, size_t count)
 {
-    size_t place = q->set, last = q->set + MAKI_WAYS - 1;
-    while (place < last && maki_cache_slot_load(&recall->places[place]).high)
-        place++;
-    maki_cache_slot_store(&recall->places[place],
+    assert(count > 0 && count <= MAKI_SHORT_MAX);
+    size_t slot = q->set, last = q->set + MAKI_WAYS - 1;
+    while (slot < last && maki_cache_slot_load(&cache->slots[slot]).high)
+        slot++;
+    maki_cache_slot_store(&cache->slots[slot],
                           (maki_cache_slot){ q->key.low, q->key.high | (uint64_t)count << 60 });
     if (ids) {
-        ids[place].ids[0] = MAKI_NO_TOKEN;
-        if (count <= MAKI_CACHED_IDS) memcpy(ids[place].ids, tokens, count * sizeof tokens[0]);
+        ids[slot].ids[0] = MAKI_NO_TOKEN;
+        if (count <= MAKI_CACHED_IDS) memcpy(ids[slot].ids, tokens, count * sizeof tokens[0]);
     }
-    return place;
+    return slot;
 }
 
-unsigned char *maki_medium_cache_lookup(maki_medium_cache *middles, const unsigned char *at,
+unsigned char *maki_medium_cache_lookup(maki_medium_cache *cache, const unsigned char *at,
                                         size_t len, bool *known)
 {
     maki_medium_slot key = { { 0 } };
@@ -93,7 +99,7 @@ unsigned char *maki_medium_cache_lookup(maki_medium_cache *middles, const unsign
     uint64_t hash = maki_span_hash(maki_span_hash(key.words[0], key.words[1]),
                                    maki_span_hash(key.words[2], key.words[3]));
     size_t i = hash >> (64 - MAKI_MEDIUM_BITS);
-    *known = memcmp(&middles->places[i], &key, sizeof key) == 0;
-    middles->places[i] = key;
-    return &middles->counts[i];
+    *known = memcmp(&cache->slots[i], &key, sizeof key) == 0;
+    cache->slots[i] = key;
+    return &cache->counts[i];
 }

@@ -1,6 +1,6 @@
-/* table.h -- a vocabulary as it is built into the library: read-only, used in place.
+/* table.h -- the table of an encoding as it is built into the library: read-only, used in place.
  *
- * make_tables.c writes it at build time, vocabulary.c takes it in.  The file is a header, then
+ * make_tables.c writes it at build time, encoding_tables.c embeds it.  The file is a header, then
  * sections that the header points to, each at a multiple of 64 bytes, in the byte order of the
  * machine:
  *
@@ -8,12 +8,12 @@
  *     bytes     the bytes of all tokens, one after the other
  *     buckets   u32[buckets]      the perfect hash of pairs: see maki_pair
  *     pairs     u64[slots]        left (20 bits), right (20 bits), merged (24 bits)
- *     begin     u32[65536]        what two bytes merge to, by first << 8 | second
+ *     begin     u32[65536]        the token of two bytes, or MAKI_NO_TOKEN, by first << 8 | second
  *     joins     u8[32 KB]         bits: which pairs of CJK characters some token joins
  *
- * A pair stands here once for each token longer than a byte: the two tokens it is merged from last.
+ * There is one pair for each token longer than a byte: the two tokens it is merged from last.
  * No other pair with the same bytes can come up in merging, because what merging does inside the
- * bytes of a token is the same wherever they stand; make_tables checks that each token is reached. */
+ * bytes of a token is the same in any context; make_tables checks that each token is reached. */
 #ifndef MAKI_TOKEN_TABLE_H
 #define MAKI_TOKEN_TABLE_H
 
@@ -33,7 +33,8 @@ typedef struct maki_table {
     uint32_t first_id; /* of the tokens; special ones may lie below and above */
     uint32_t tokens;
     uint32_t longest; /* bytes of the longest token */
-    uint32_t reach;   /* how far to the left, at most, what follows a text can change its tokens */
+    uint32_t
+        reach; /* how many bytes before the end of a text later bytes can change its tokens, at most */
     uint32_t buckets, slots;
     uint64_t offsets, bytes, hash, pairs, begin, joins; /* from the start of this header */
     uint64_t size;                                      /* of the whole table */
@@ -67,13 +68,13 @@ static inline uint32_t maki_pair_slot(uint64_t hash, uint32_t shift, uint32_t sl
     return maki_pair_place((uint32_t)hash + shift * 0x9e3779b1u, slots);
 }
 
-/* The bit of a bucket's filter that stands for a pair: of its upper 16. */
+/* The bit of a bucket's filter for a pair: one of its upper 16. */
 static inline uint32_t maki_pair_bit(uint64_t hash)
 {
     return 1u << (16 + (hash >> 32 & 15));
 }
 
-/* The perfect hash of pairs, taken out of the table once for many questions. */
+/* The perfect hash of pairs, read from the table once for many lookups. */
 typedef struct maki_pairs {
     const uint32_t *buckets;
     const uint64_t *pairs;
@@ -86,13 +87,12 @@ static inline maki_pairs maki_table_pairs(const maki_table *table)
                          table->buckets, table->slots };
 }
 
-/* The token that a pair of adjacent tokens merges to, MAKI_NO_TOKEN when there is none.  Its number is
+/* The token that a pair of adjacent tokens merges to, MAKI_NO_TOKEN when there is none.  Its id is
  * its rank: the lowest is merged first.
  *
  * A bucket holds a few pairs: in its lower half the shift that puts them into slots of their own, in
- * its upper half a filter.  Most questions are about pairs that do not exist, and most of those are
- * answered by the filter: then slot 0 is looked at, which is in the cache and does not match, and
- * nothing has to be predicted. */
+ * its upper half a Bloom filter.  Most lookups are of pairs that do not exist, and the filter answers most of those: then
+ * slot 0 is read, which is in the cache and does not match, so that no branch has to be predicted. */
 static inline uint32_t maki_pair(maki_pairs in, uint32_t left, uint32_t right)
 {
     uint64_t key = maki_pair_key(left, right), hash = maki_pair_hash(key);

@@ -1,8 +1,7 @@
-/* text_count.h -- counting texts that stand in JSON, in pieces, without copying them whole.
+/* text_count.h -- counting the texts of JSON without copying them.
  *
- * A string without escapes is counted where it stands.  Everything else (escaped strings, JSON made
- * compact, a text put together from several) goes through a few kilobytes on the stack, so a string
- * of a gigabyte costs no memory.
+ * A string without escapes is counted in place.  Everything else (escaped strings, compact JSON, a text put together from
+ * parts) goes through a buffer on the stack, so a string of a gigabyte costs no memory.
  *
  *     maki_text_count c;
  *     maki_text_count_begin(&c, tokenizer, err);
@@ -10,7 +9,7 @@
  *     maki_text_count_compact(&c, input);
  *     st = maki_text_count_end(&c, &tokens);
  *
- * The first failure sticks; end reports it and gives everything back. */
+ * The first failure sticks; end returns it and frees everything. */
 #ifndef MAKI_TOKEN_TEXT_COUNT_H
 #define MAKI_TOKEN_TEXT_COUNT_H
 
@@ -18,21 +17,21 @@
 
 #include <maki/token.h>
 
-/* The text of a JSON string, with its quotes or without.  A lone surrogate counts as U+FFFD. */
+/* The text of a JSON string, with or without its quotes.  A lone surrogate counts as U+FFFD. */
 maki_status maki_count_json_text(maki_tokenizer *t, maki_str string, uint64_t *tokens,
                                  maki_err *err) MAKI_MUST_CHECK;
-/* A JSON value as JavaScript's JSON.stringify would print it after parsing it. */
+/* A JSON value as JavaScript prints it: JSON.stringify(JSON.parse(value)). */
 maki_status maki_count_compact(maki_tokenizer *t, maki_str value, uint64_t *tokens, maki_err *err)
     MAKI_MUST_CHECK;
 
 /* One text put together from parts.  On the caller's stack; every begin needs its end. */
 typedef struct maki_text_count {
     maki_tokenizer *tokenizer;
-    maki_token_stream stream; /* what no longer fits into `waiting` */
+    maki_token_stream stream; /* what did not fit into `buffer` */
     maki_err *err;
     maki_status status;
     size_t fill;
-    char waiting[8192];
+    char buffer[8192];
 } maki_text_count;
 
 void maki_text_count_begin(maki_text_count *c, maki_tokenizer *t, maki_err *err);

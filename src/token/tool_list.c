@@ -1,19 +1,22 @@
-/* tool_list.c -- see tool_list.h. */
+/* tool_list.c -- iterate over tool definitions.
+ *
+ * In:     the `tools` or `functions` of a request, JSON that passed maki_json_check.
+ * Out:    each definition in order, the elements of Gemini's lists one by one. */
 #include "token/tool_list.h"
 
 #include "base/json.h"
 #include "base/str.h"
 
-static maki_tool read_tool(maki_str given)
+static maki_tool read_tool(maki_str json)
 {
-    maki_str body = maki_json_first(given, "function", MAKI_JSON_OBJECT);
-    if (!body.len && maki_json_kind_of(given) == MAKI_JSON_OBJECT) body = given;
-    maki_tool tool = { .given = given, .body = body };
+    maki_str body = maki_json_first(json, "function", MAKI_JSON_OBJECT);
+    if (!body.len && maki_json_kind_of(json) == MAKI_JSON_OBJECT) body = json;
+    maki_tool tool = { .json = json, .body = body };
     tool.name = maki_json_string(body, "name");
-    tool.about = maki_json_string(body, "description");
+    tool.description = maki_json_string(body, "description");
     tool.schema = maki_json_first(body, "input_schema|parameters|parametersJsonSchema|inputSchema",
                                   MAKI_JSON_OBJECT);
-    tool.type = maki_json_string(given, "type");
+    tool.type = maki_json_string(json, "type");
     tool.strict = maki_json_field(body, "strict");
     if (maki_json_kind_of(tool.strict) == MAKI_JSON_NULL) tool.strict.len = 0;
     return tool;
@@ -33,15 +36,15 @@ bool maki_tools_next(maki_tool_list *list, maki_tool *out)
     for (;;) {
         if (maki_json_next(&list->inner, &item)) {
             *out = read_tool(item.value);
-            out->declared = true;
+            out->in_gemini_list = true;
             return true;
         }
         if (!maki_json_next(&list->outer, &item)) return false;
-        maki_str declared = maki_json_first(
-            item.value, "functionDeclarations|function_declarations", MAKI_JSON_ARRAY);
+        maki_str inner = maki_json_first(item.value, "functionDeclarations|function_declarations",
+                                         MAKI_JSON_ARRAY);
         *out = read_tool(item.value);
-        if (!declared.len) return true;
-        list->inner = maki_json_items(declared);
+        if (!inner.len) return true;
+        list->inner = maki_json_items(inner);
     }
 }
 

@@ -1,13 +1,13 @@
-/* tool_list.h -- the definitions of tools, whichever provider's shape they are in.
+/* tool_list.h -- iterate over tool definitions in the shape of any provider.
  *
  *     {name, description, input_schema}                      Anthropic
  *     {type: "function", function: {name, ...parameters}}    OpenAI's chat, Ollama
  *     {type: "function", name, parameters}                   OpenAI's Responses
- *     {name, description, parameters}                        OpenAI's older form
+ *     {name, description, parameters}                        OpenAI's legacy `functions`
  *     {functionDeclarations: [{name, ...parameters}]}        Gemini: each declaration is one
  *     {name, description, inputSchema}                       MCP
  *
- * Whoever counts, names or writes tools walks them here. */
+ * Counting, listing and writing tools all use it. */
 #ifndef MAKI_TOKEN_TOOL_LIST_H
 #define MAKI_TOKEN_TOOL_LIST_H
 
@@ -15,30 +15,32 @@
 
 #include <maki/json.h>
 
-/* A definition: spans of it, len 0 for what is not there. */
+/* A definition: spans of the JSON, len 0 if missing. */
 typedef struct maki_tool {
-    maki_str given;  /* the value as it stands */
-    maki_str body;   /* the object with the name: `given`, or its function; len 0: there is none */
-    maki_str name;   /* a JSON string */
-    maki_str about;  /* a JSON string */
-    maki_str schema; /* of its arguments, an object */
-    maki_str type;   /* a JSON string */
-    maki_str strict; /* a JSON value */
-    bool declared;   /* it stood in functionDeclarations, whose schemas are of their own kind */
+    maki_str json; /* the whole value */
+    maki_str
+        body; /* the object with the name: `json` or its `function`; len 0: neither is an object */
+    maki_str name;        /* a JSON string */
+    maki_str description; /* a JSON string */
+    maki_str schema;      /* of its arguments, an object */
+    maki_str type;        /* a JSON string */
+    maki_str strict;      /* a JSON value */
+    bool
+        in_gemini_list; /* an element of functionDeclarations, whose schemas have a dialect of their own */
 } maki_tool;
 
 typedef struct maki_tool_list {
     maki_json_iter outer, inner;
 } maki_tool_list;
 
-maki_tool_list maki_tools_of(maki_str tools); /* any JSON; what is no array has none */
+maki_tool_list maki_tools_of(maki_str tools); /* any JSON: only an array has tools */
 bool maki_tools_next(maki_tool_list *list, maki_tool *out);
 
-/* Its schema, or one for no arguments. */
+/* Its schema, or one without arguments. */
 maki_str maki_tool_schema(const maki_tool *tool);
-/* Does the caller run it?  Else the provider does. */
+/* Is it a function, which the caller runs, and not a tool that the provider runs? */
 bool maki_tool_is_function(const maki_tool *tool);
-/* Is it one of Gemini's own, like {"googleSearch": {}}, which is no definition? */
+/* Is it one of Gemini's own tools, like {"googleSearch": {}}, which has no definition? */
 bool maki_tool_is_provider_defined(const maki_tool *tool);
 
 #endif

@@ -1,4 +1,7 @@
-/* tools_count.c -- see tools_count.h. */
+/* tools_count.c -- the tokens of tool definitions, by the rule of a family.
+ *
+ * In:     tools as JSON that passed maki_json_check, in any shape.
+ * Out:    their tokens in the prompt; 0 without tools. */
 #include "token/tools_count.h"
 
 #include "base/json.h"
@@ -9,20 +12,20 @@
 enum {
     PROPERTIES = 3, /* when there are arguments */
     PROPERTY = 3,
-    ENUM = -3, /* an argument with values */
+    ENUM = -3, /* an argument with enum values */
     ENUM_ITEM = 3,
     END = 12, /* after the last function */
-    NESTED = 16
+    DEPTH_MAX = 16
 };
 
-typedef struct sum {
+typedef struct counting {
     maki_tokenizer *t;
     int64_t tokens;
     maki_err *err;
-} sum;
+} counting;
 
-/* A text without the full stop at its end; nothing when it is no string. */
-static maki_str without_stop(maki_str string)
+/* A text without the period at its end; empty if it is no string. */
+static maki_str without_period(maki_str string)
 {
     if (maki_json_kind_of(string) != MAKI_JSON_STRING) return (maki_str){ "", 0 };
     maki_str text = maki_json_inside(string);
@@ -38,7 +41,7 @@ static void add_value(maki_text_count *c, maki_str value)
         maki_text_count_compact(c, value);
 }
 
-static maki_status end_line(sum *s, maki_text_count *c)
+static maki_status end_line(counting *s, maki_text_count *c)
 {
     uint64_t tokens = 0;
     maki_status st = maki_text_count_end(c, &tokens);
@@ -46,8 +49,16 @@ static maki_status end_line(sum *s, maki_text_count *c)
     return st;
 }
 
+static maki_status add_json(counting *s, maki_str value)
+{
+    maki_text_count c;
+    maki_text_count_begin(&c, s->t, s->err);
+    add_value(&c, value);
+    return end_line(s, &c);
+}
+
 /* name:description, or name:type:description */
-static maki_status add_line(sum *s, maki_str name, maki_str type, maki_str description)
+static maki_status add_line(counting *s, maki_str name, maki_str type, maki_str description)
 {
     maki_text_count c;
     maki_text_count_begin(&c, s->t, s->err);
@@ -57,29 +68,26 @@ static maki_status add_line(sum *s, maki_str name, maki_str type, maki_str descr
         add_value(&c, type);
         maki_text_count_bytes(&c, MAKI_LIT(":"));
     }
-    maki_text_count_json_text(&c, without_stop(description));
+    maki_text_count_json_text(&c, without_period(description));
     return end_line(s, &c);
 }
 
-static maki_status add_enum(sum *s, maki_str values)
+static maki_status add_enum(counting *s, maki_str values)
 {
     maki_json_iter iter = maki_json_items(values);
     maki_json_item item;
     maki_status st = MAKI_OK;
     s->tokens += ENUM;
     while (st == MAKI_OK && maki_json_next(&iter, &item)) {
-        maki_text_count c;
-        maki_text_count_begin(&c, s->t, s->err);
-        add_value(&c, item.value);
         s->tokens += ENUM_ITEM;
-        st = end_line(s, &c);
+        st = add_json(s, item.value);
     }
     return st;
 }
 
-static maki_status add_schema(sum *s, maki_str schema, unsigned depth);
+static maki_status add_schema(counting *s, maki_str schema, unsigned depth);
 
-static maki_status add_property(sum *s, const maki_json_item *property, unsigned depth)
+static maki_status add_property(counting *s, const maki_json_item *property, unsigned depth)
 {
     maki_str schema = property->value, values = maki_json_field(schema, "enum");
     s->tokens += PROPERTY;
@@ -91,14 +99,14 @@ static maki_status add_property(sum *s, const maki_json_item *property, unsigned
     return st;
 }
 
-static maki_status add_schema(sum *s, maki_str schema, unsigned depth)
+static maki_status add_schema(counting *s, maki_str schema, unsigned depth)
 {
     maki_str properties = maki_json_field(schema, "properties");
     maki_json_iter iter = maki_json_items(properties);
     maki_json_item item;
     maki_status st = MAKI_OK;
     bool any = false;
-    while (st == MAKI_OK && iter.object && depth < NESTED && maki_json_next(&iter, &item)) {
+    while (st == MAKI_OK && iter.object && depth < DEPTH_MAX && maki_json_next(&iter, &item)) {
         if (!any) s->tokens += PROPERTIES;
         any = true;
         st = add_property(s, &item, depth);
@@ -106,26 +114,18 @@ static maki_status add_schema(sum *s, maki_str schema, unsigned depth)
     return st;
 }
 
-static maki_status add_lines(sum *s, const maki_tool *tool, int64_t per_function)
+static maki_status add_lines(counting *s, const maki_tool *tool, int64_t per_function)
 {
     s->tokens += per_function;
     maki_status st = add_line(s, tool->name.len ? tool->name : MAKI_LIT("\"\""),
-                              (maki_str){ "", 0 }, tool->about);
+                              (maki_str){ "", 0 }, tool->description);
     return st == MAKI_OK && tool->schema.len ? add_schema(s, tool->schema, 0) : st;
-}
-
-static maki_status add_json(sum *s, const maki_tool *tool)
-{
-    uint64_t tokens = 0;
-    maki_status st = maki_count_compact(s->t, tool->body, &tokens, s->err);
-    s->tokens += (int64_t)tokens;
-    return st;
 }
 
 maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_str tools,
                              uint64_t *tokens, maki_err *err)
 {
-    sum s = { .t = t, .err = err };
+    counting s = { .t = t, .err = err };
     maki_tool_list list = maki_tools_of(tools);
     maki_tool tool;
     maki_status st = MAKI_OK;
@@ -134,7 +134,7 @@ maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_
         if (!tool.body.len || maki_tool_is_provider_defined(&tool)) continue;
         any = true;
         st = lines ? add_lines(&s, &tool, family->tools == MAKI_TOOLS_LINES_7 ? 7 : 10)
-                   : add_json(&s, &tool);
+                   : add_json(&s, tool.body);
     }
     if (any) s.tokens += lines ? END : family->per_tools;
     *tokens = s.tokens > 0 ? (uint64_t)s.tokens : 0;

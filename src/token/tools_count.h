@@ -1,14 +1,14 @@
-/* tools_count.h -- what the definitions of tools cost.
+/* tools_count.h -- the tokens of tool definitions.
  *
- * OpenAI writes them into the prompt in a form of its own, of which it publishes how to count it: a few
- * tokens for each function, argument and value, and a line of text each.  It says nothing of objects
- * inside of arguments; those are counted the same way.  Others are counted as compact JSON. */
+ * OpenAI puts them into the prompt in a form of its own and documents how to count it: a few tokens for each function,
+ * argument and enum value, and a line of text each.  Nested objects are not documented; they are counted the same way.
+ * For other providers the definitions are counted as compact JSON. */
 #ifndef MAKI_TOKEN_TOOLS_COUNT_H
 #define MAKI_TOKEN_TOOLS_COUNT_H
 
 #include "token/family.h"
 
-/* `tools` is an array in any provider's shape (tool_list.h).  Anything else has no tokens. */
+/* `tools` is an array in any provider's shape (tool_list.h).  Any other value has no tokens. */
 maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_str tools,
                              uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
 

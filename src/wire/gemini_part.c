@@ -150,7 +150,8 @@ static void write_answer(maki_jw *w, maki_str part, maki_str answer, maki_gemini
 /* image/... is an image, everything else a document; false: audio or video. */
 static bool block_type(maki_str mime, maki_str *type)
 {
-    maki_str text = maki_is_string(mime) ? maki_json_inside(mime) : mime;
+    char bytes[32]; /* "audio\/wav" is a spelling of it, too */
+    maki_str text = { bytes, maki_json_copy_text(mime, bytes, sizeof bytes) };
     *type = MAKI_LIT("\"document\"");
     if (maki_str_starts(text, MAKI_LIT("image/"))) *type = MAKI_LIT("\"image\"");
     return !maki_str_starts(text, MAKI_LIT("audio/")) && !maki_str_starts(text, MAKI_LIT("video/"));

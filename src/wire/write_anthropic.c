@@ -260,8 +260,8 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 {
     (void)r;
     maki_jw_print(w, "{'name':%v,'description':%v,'input_schema':%v,'cache_control':%v}",
-                  tool->name, tool->about, maki_tool_schema(tool),
-                  maki_member(tool->given, MAKI_LIT("cache_control")));
+                  tool->name, tool->description, maki_tool_schema(tool),
+                  maki_member(tool->json, MAKI_LIT("cache_control")));
 }
 
 static bool is_provider_run(const maki_tool *tool)

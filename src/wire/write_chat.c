@@ -296,13 +296,13 @@ static void write_first(maki_jw *w, const maki_request *r)
 static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 {
     if (r->functions)
-        maki_jw_print(w, "{'name':%v,'description':%v,'parameters':%v}", tool->name, tool->about,
-                      maki_tool_schema(tool));
+        maki_jw_print(w, "{'name':%v,'description':%v,'parameters':%v}", tool->name,
+                      tool->description, maki_tool_schema(tool));
     else
         maki_jw_print(w,
                       "{'type':'function','function':{'name':%v,'description':%v,'parameters':%v,"
                       "'strict':%v}}",
-                      tool->name, tool->about, maki_tool_schema(tool), tool->strict);
+                      tool->name, tool->description, maki_tool_schema(tool), tool->strict);
 }
 
 /* Always written: requests with tools end in "tool_choice":"auto".  The older form cannot require a call. */

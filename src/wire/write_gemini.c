@@ -166,11 +166,11 @@ static void write_last(maki_jw *w, const maki_request *r)
 static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 {
     (void)r;
-    if (tool->declared)
-        maki_jw_raw(w, tool->given);
+    if (tool->in_gemini_list)
+        maki_jw_raw(w, tool->json);
     else
         maki_jw_print(w, "{'name':%v,'description':%v,'parametersJsonSchema':%v}", tool->name,
-                      tool->about, maki_tool_schema(tool));
+                      tool->description, maki_tool_schema(tool));
 }
 
 static bool is_provider_run(const maki_tool *tool)

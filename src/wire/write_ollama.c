@@ -129,7 +129,7 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 {
     (void)r;
     maki_jw_print(w, "{'type':'function','function':{'name':%v,'description':%v,'parameters':%v}}",
-                  tool->name, tool->about, maki_tool_schema(tool));
+                  tool->name, tool->description, maki_tool_schema(tool));
 }
 
 const maki_protocol_writing maki_ollama_writing = {

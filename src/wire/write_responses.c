@@ -198,7 +198,7 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 {
     (void)r;
     maki_jw_print(w, "{'type':'function','name':%v,'description':%v,'parameters':%v,'strict':%v}",
-                  tool->name, tool->about, maki_tool_schema(tool),
+                  tool->name, tool->description, maki_tool_schema(tool),
                   tool->strict.len ? tool->strict : MAKI_LIT("false"));
 }
 

@@ -47,7 +47,7 @@ static maki_log_options options_of(bool read_only)
     return (maki_log_options){ .create = !read_only,
                                .read_only = read_only,
                                .durability = MAKI_SYNC,
-                               .family = MAKI_FAMILY,
+                               .family = MAKI_INDEX_FAMILY,
                                .facts = maki_facts_of,
                                .facts_ctx = &facts,
                                .tokens = maki_token_counter_row,

@@ -35,7 +35,7 @@ printf 'memory:\n  enabled: false\n' >maki.yaml
 check 'check finds ./maki.yaml' 'maki.yaml: ok' "$($maki config check)"
 check 'check in JSON' '{"problems":[],"ok":true}' "$($maki config check --json)"
 out=$(printf 'memory: {"有効": 1}' | $maki config check --json /dev/stdin); check 'mistakes in JSON: exit 2' 2 $?
-has 'mistakes in JSON: where' '"line":1,"column":10,"message":"there is no setting memory.有効' "$out"
+has 'mistakes in JSON: where' '"line":1,"column":10,"message":"unknown setting memory.有効' "$out"
 has 'mistakes in JSON: not ok' '"ok":false}' "$out"
 printf 'profileThresholds: {m: 3}' >warn.yaml
 out=$($maki config check warn.yaml 2>&1); check 'a warning is no mistake' 0 $?
@@ -43,7 +43,7 @@ has 'a warning is told' 'warn.yaml:1:24: warning: profileThresholds.m is 3' "$ou
 out=$($maki config check no.yaml 2>&1); check 'no such file: exit 5' 5 $?
 has 'no such file is named' 'no.yaml: No such file' "$out"
 out=$(CLEANUP_DAYS=x $maki config check 2>&1); check 'a variable can be wrong too' 2 $?
-has 'the variable is named' 'CLEANUP_DAYS must be a whole number from 0 to 36500, not "x"' "$out"
+has 'the variable is named' 'CLEANUP_DAYS must be an integer from 0 to 36500, not "x"' "$out"
 
 # ---- show -------------------------------------------------------------------------------------------
 tab=$(printf '\t')
@@ -59,7 +59,7 @@ has '$MAKI_CONFIG' 'warn.yaml' "$(MAKI_CONFIG=warn.yaml $maki config show profil
 $maki config show no.such 2>/dev/null; check 'nothing there: exit 5' 5 $?
 echo 'x: 1' >broken.yaml
 out=$($maki config show --config broken.yaml 2>&1); check 'show of a broken file: exit 2' 2 $?
-has 'show of a broken file says why' 'broken.yaml:1:1: error: there is no setting x' "$out"
+has 'show of a broken file says why' 'broken.yaml:1:1: error: unknown setting x' "$out"
 
 # ---- help, misuse, the reference --------------------------------------------------------------------
 has 'help has an example' 'Example:' "$($maki config --help)"

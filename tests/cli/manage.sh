@@ -33,7 +33,7 @@ has 'a small window: what to do' 'a window of 9000 tokens (configuration) is und
 has 'a small window: config check warns' 'contextWindow is 9000, under window.minimum (16000)' "$("$maki" config check small.yaml 2>&1)"
 printf 'x: 1\ncontextWindow: 九千\n' >maki.yaml
 out=$(run '{"conversation":"talk.jsonl"}' 2>&1); check 'a broken maki.yaml: exit 2' 2 $?
-has 'a broken maki.yaml: every mistake' 'maki.yaml:1:1: error: there is no setting x' "$out"
+has 'a broken maki.yaml: every mistake' 'maki.yaml:1:1: error: unknown setting x' "$out"
 has 'a broken maki.yaml: with its line' 'maki.yaml:2:16: error: contextWindow must be' "$out"
 rm maki.yaml
 

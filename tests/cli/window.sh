@@ -13,6 +13,7 @@ unset MAKI_CONFIG
 export HOME=$dir XDG_CONFIG_HOME=$dir/none MAKI_HOME=$dir/state LC_ALL=C.UTF-8
 cd "$dir" || exit 1
 # told: the figure of session.status, whose parts have tokens too
+from() { "$@" 2>/dev/null | sed 's/.*"window":\([0-9]*\).*"windowFrom":"\([a-z]*\)".*/\1 \2/'; }
 told() { "$maki" session status "$talk" --json 2>/dev/null | grep -o '"tokens":[0-9]*,"window"' | tr -dc 0-9; }
 field() { grep -o "\"$1\":[0-9.]*" | head -1 | cut -d: -f2; }
 
@@ -36,6 +37,12 @@ check 'the parts add up' "$tokens" "$(echo "$status" | grep -o '"messages":[0-9]
 check 'the chat: tokens' "$tokens" "$(echo "$end" | field contextTokens)"
 check 'the chat: the window' 32000 "$(echo "$end" | field window)"
 check 'session status: the window' 32000 "$(echo "$status" | field window)"
+has 'session status: the source of the window' '"windowFrom":"configuration"' "$status"
+has 'session status: the source in words' 'window          from: configuration' "$("$maki" session status "$talk" 2>/dev/null)"
+has 'session status: the table of models' '1047576 table' "$(from "$maki" session status "$talk" --model gpt-4.1 --json 2>/dev/null)"
+has 'session status: an unknown model' '200000 default' "$(from "$maki" session status "$talk" --model 海苔巻き-7b --json 2>/dev/null)"
+printf 'log: {level: info}\n' >other.yaml
+check 'session status: a setting that was removed' '200000 default' "$(MAKI_CONFIG=other.yaml from "$maki" session status "$talk" --json)"
 check 'session status: the threshold' 60 "$(echo "$status" | field threshold)"
 check 'history status' "$tokens" "$("$maki" history status "$talk" --json 2>/dev/null | field tokens)"
 has '/status' "$tokens of 32000 tokens" "$(printf '/status\n' | "$maki" chat --session "$talk" 2>/dev/null)"
@@ -66,4 +73,10 @@ has 'its record' "\"tokensBefore\":$tokens,\"tokensAfter\":$after," "$(tail -1 t
 has 'history log tells it' "reason=\"forced\" action=\"condense\" tokensBefore=$tokens tokensAfter=$after messagesRemoved=" "$("$maki" history log "$talk" 2>/dev/null | tail -1)"
 check 'its undo: one event' "$((1 + $(wc -l <talk.events.jsonl)))" "$("$maki" history undo "$talk" >/dev/null 2>&1; wc -l <talk.events.jsonl)"
 check 'as it was' "$tokens" "$(told)"
+
+# ---- a window that the provider reports ------------------------------------------------------------
+printf 'llm:\n  provider: fake\n  fake: {model: models/fake, protocol: gemini, base_url: "%s"}\n' "${said##* }" >gemini.yaml
+export MAKI_CONFIG=gemini.yaml
+"$maki" chat --session "$dir/other.jsonl" -p 'こんにちは 你好 안녕 🍣' >/dev/null 2>&1
+check 'session status: a window that the provider reported' '1048576 provider' "$(from "$maki" session status "$dir/other.jsonl" --json)"
 tap_end

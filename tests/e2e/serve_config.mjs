@@ -226,5 +226,5 @@ test('a broken file stops the start with its line', async (t) => {
   const file = write(t, 'serve:\n  lisen: 127.0.0.1:0\n');
   const got = spawnSync(program, ['--config', file], { encoding: 'utf8', timeout: LIMIT });
   assert.equal(got.status, 2);
-  assert.match(got.stderr, /設定\.yaml:2:3: there is no setting serve\.lisen; did you mean listen\?/);
+  assert.match(got.stderr, /設定\.yaml:2:3: unknown setting serve\.lisen; did you mean listen\?/);
 });

@@ -94,7 +94,7 @@ static void check(subject *s, maki_str bytes)
     if (text.len <= REFERENCE_MAX) {
         have.count = 0;
         token_reference_encode(s->reference, text, collect, &have);
-        same(s, "beside the reference, which is the second", text, &want, &have);
+        same(s, "compared with the reference, which is the second", text, &want, &have);
     }
     check_merges(s, text);
     free(copy);

@@ -1,5 +1,5 @@
-/* threads.c -- several threads, each with its own tokenizer, share the vocabularies, and may share a
- * memory of pieces. */
+/* threads.c -- several threads, each with its own tokenizer, share the tables of the encodings, and may share a
+ * cache. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@ enum { THREADS = 4, ROUNDS = 20, TEXT = 100000 };
 typedef struct worker {
     pthread_t thread;
     maki_str text;
-    maki_token_cache *memory[3]; /* NULL: its own */
+    maki_token_cache *cache[3]; /* NULL: its own */
     uint64_t counted[3], again[3];
     uint64_t sum[3]; /* of the ids, each times its place */
 } worker;
@@ -40,7 +40,7 @@ static void *work(void *ctx)
         maki_tokenizer *t = NULL;
         summing s = { 0 };
         maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
-        options.memory = w->memory[i];
+        options.cache = w->cache[i];
         if (maki_tokenizer_open(&env, maki_encoding_at(i), &options, &t, NULL) != MAKI_OK)
             return NULL;
         w->counted[i] = maki_tokenizer_count(t, w->text);
@@ -74,12 +74,12 @@ static maki_str mixed_text(void)
     return (maki_str){ text, n };
 }
 
-static void check_threads(const worker *alone, maki_token_cache *const memory[3])
+static void check_threads(const worker *alone, maki_token_cache *const cache[3])
 {
     worker workers[THREADS] = { 0 };
     for (size_t i = 0; i < THREADS; i++) {
         workers[i].text = alone->text;
-        memcpy(workers[i].memory, memory, sizeof workers[i].memory);
+        memcpy(workers[i].cache, cache, sizeof workers[i].cache);
         CHECK_EQ(pthread_create(&workers[i].thread, NULL, work, &workers[i]), 0);
     }
     for (size_t i = 0; i < THREADS; i++) {
@@ -93,25 +93,25 @@ static void check_threads(const worker *alone, maki_token_cache *const memory[3]
     }
 }
 
-static void check_memory(const worker *alone)
+static void check_cache(const worker *alone)
 {
     maki_env env = maki_env_system();
-    maki_token_cache *memory[3] = { NULL };
+    maki_token_cache *cache[3] = { NULL };
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     maki_tokenizer *t = NULL;
     maki_err err = { 0 };
     for (size_t k = 0; k < 3; k++)
-        CHECK_STATUS(maki_token_cache_open(&env, maki_encoding_at(k), &memory[k], &err), MAKI_OK,
+        CHECK_STATUS(maki_token_cache_open(&env, maki_encoding_at(k), &cache[k], &err), MAKI_OK,
                      &err);
-    check_threads(alone, memory);
+    check_threads(alone, cache);
 
-    tap_row("a memory belongs to one vocabulary");
-    options.memory = memory[0];
+    tap_row("a cache belongs to one encoding");
+    options.cache = cache[0];
     CHECK_STATUS(maki_tokenizer_open(&env, maki_encoding_at(1), &options, &t, &err), MAKI_INVALID,
                  &err);
-    CHECK_STATUS(maki_token_cache_open(&env, NULL, &memory[0], &err), MAKI_INVALID, &err);
+    CHECK_STATUS(maki_token_cache_open(&env, NULL, &cache[0], &err), MAKI_INVALID, &err);
     for (size_t k = 0; k < 3; k++)
-        maki_token_cache_close(memory[k]);
+        maki_token_cache_close(cache[k]);
 }
 
 int main(void)
@@ -124,8 +124,8 @@ int main(void)
 
     tap_row("%d threads count and encode what one does", THREADS);
     check_threads(&alone, none);
-    tap_row("%d threads that share a memory count what one does", THREADS);
-    check_memory(&alone);
+    tap_row("%d threads that share a cache count what one does", THREADS);
+    check_cache(&alone);
     char *owned = NULL;
     memcpy(&owned, &text.ptr, sizeof owned); /* it was made here, and is given back here */
     free(owned);

@@ -56,7 +56,7 @@ int main(void)
         CHECK_DOUBLE(maki_amount_integer(text, &n) ? n : NO, rows[i].integer);
         CHECK_DOUBLE(maki_amount_number(text, &n) ? n : NO, rows[i].number);
         CHECK_DOUBLE(maki_amount_bytes(text, &n) ? n : NO, rows[i].bytes);
-        CHECK_DOUBLE(maki_amount_time(text, &n) ? n : NO, rows[i].time);
+        CHECK_DOUBLE(maki_amount_duration(text, &n) ? n : NO, rows[i].time);
     }
     return tap_end();
 }

@@ -128,7 +128,7 @@ int main(void)
     run_allocations("a bad file", bad, MAKI_INVALID);
     run_yaml_allocations("a good file", good, MAKI_OK);
     run_yaml_allocations("a bad file", bad, MAKI_INVALID);
-    run_yaml_allocations("no YAML", "a: [1, {b: c}\n", MAKI_INVALID);
+    run_yaml_allocations("invalid YAML", "a: [1, {b: c}\n", MAKI_INVALID);
     run_files();
     config_kit_close(&kit);
     return tap_end();

@@ -22,7 +22,7 @@ static void note(void *ctx, const maki_config_problem *p)
     config_kit *kit = ctx;
     size_t used = strlen(kit->problems);
     snprintf(kit->problems + used, sizeof kit->problems - used, "%s%zu:%zu: %.*s\n",
-             p->warning ? "warning " : "", p->line, p->column, (int)p->words.len, p->words.ptr);
+             p->warning ? "warning " : "", p->line, p->column, (int)p->message.len, p->message.ptr);
 }
 
 maki_status config_read(config_kit *kit, const maki_env *env, char *const *environment,

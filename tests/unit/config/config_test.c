@@ -141,14 +141,14 @@ static void run_sources(void)
 static void run_secrets(void)
 {
     maki_str key = { "", 0 };
-    tap_row("a secret whose variable is not set is told at use");
+    tap_row("a secret whose variable is not set is reported at use");
     CHECK_STATUS(config_text(&kit, "llm:\n  openai: {api_key: \"${MISSING_鍵}\"}\n"), MAKI_INVALID,
                  &kit.err);
     CHECK_STATUS(config_text(&kit, "llm:\n  openai: {api_key: \"${MISSING_KEY}\"}\n"), MAKI_OK,
                  &kit.err);
     CHECK_STATUS(maki_config_secret(kit.config, "llm.openai.api_key", &key, &kit.err),
                  MAKI_NOTFOUND, &kit.err);
-    CHECK(strstr(kit.err.msg, "MISSING_KEY, which is not set") != NULL);
+    CHECK(strstr(kit.err.msg, "MISSING_KEY is not set") != NULL);
     check_from("llm.openai.api_key", MAKI_CONFIG_FILE, 2, "(MISSING_KEY is not set)");
     CHECK(!maki_config_is_set(kit.config, "llm.openai.api_key"));
     CHECK_STATUS(maki_config_secret(kit.config, "llm.gemini.api_key", &key, &kit.err),
@@ -293,7 +293,7 @@ static void run_places(void)
     check_found("$MAKI_CONFIG that is not there", NULL, VARIABLES(V("MAKI_CONFIG=no.yaml")),
                 MAKI_NOTFOUND, 0);
     check_found("an empty $MAKI_CONFIG is none", NULL, VARIABLES(V("MAKI_CONFIG=")), MAKI_OK, 3);
-    check_found("a folder", "x", NULL, MAKI_IO, 0);
+    check_found("a directory", "x", NULL, MAKI_IO, 0);
     check_found("a file without end", "/dev/zero", NULL, MAKI_INVALID, 0);
     CHECK(chdir(back) == 0);
     directory_close(&f);

@@ -15,7 +15,7 @@ static char *environment[] = { (char *)(uintptr_t) "A=1",
                                NULL };
 
 /* clang-format off */
-static const struct expand_row { const char *text, *want, *variable, *missing, *wrong; } rows[] = {
+static const struct expand_row { const char *text, *want, *variable, *missing, *error; } rows[] = {
     { "",                     "",            "",    "",     NULL },
     { "plain $A $ text",      "plain $A $ text", "", "",    NULL },
     { "${A}",                 "1",           "A",   "",     NULL },
@@ -30,11 +30,11 @@ static const struct expand_row { const char *text, *want, *variable, *missing, *
     { "$${A}",                "${A}",        "",    "",     NULL },
     { "$$${A}",               "$${A}",       "",    "",     NULL },
     { "${A",                  "",            "",    "",     "not closed" },
-    { "${}",                  "",            "",    "",     "stands a name" },
-    { "${1A}",                "",            "",    "",     "stands a name" },
-    { "${A-x}",               "",            "",    "",     "stands a name" },
-    { "${A b}",               "",            "",    "",     "stands a name" },
-    { "${名}",                "",            "",    "",     "stands a name" },
+    { "${}",                  "",            "",    "",     "expected ${NAME}" },
+    { "${1A}",                "",            "",    "",     "expected ${NAME}" },
+    { "${A-x}",               "",            "",    "",     "expected ${NAME}" },
+    { "${A b}",               "",            "",    "",     "expected ${NAME}" },
+    { "${名}",                "",            "",    "",     "expected ${NAME}" },
 };
 /* clang-format on */
 
@@ -45,9 +45,9 @@ int main(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         tap_row("\"%s\"", rows[i].text);
         maki_expanded got = maki_expand(maki_str_of(rows[i].text), environment, &arena);
-        CHECK(rows[i].wrong ? got.wrong && strstr(got.wrong, rows[i].wrong) : !got.wrong);
+        CHECK(rows[i].error ? got.error && strstr(got.error, rows[i].error) : !got.error);
         CHECK_TEXT(got.text, maki_str_of(rows[i].want));
-        if (got.wrong) continue;
+        if (got.error) continue;
         CHECK_TEXT(got.variable, maki_str_of(rows[i].variable));
         CHECK_TEXT(got.missing, maki_str_of(rows[i].missing));
     }

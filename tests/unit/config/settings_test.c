@@ -34,7 +34,7 @@ static void sample(const maki_config_setting *row, char *out, size_t capacity)
         break;
     case MAKI_CONFIG_LIST: snprintf(out, capacity, "[甲, b*]"); break;
     case MAKI_CONFIG_BYTES: snprintf(out, capacity, "512k"); break;
-    case MAKI_CONFIG_TIME: snprintf(out, capacity, "90s"); break;
+    case MAKI_CONFIG_DURATION: snprintf(out, capacity, "90s"); break;
     case MAKI_CONFIG_URL: snprintf(out, capacity, "http://127.0.0.1:1/v1"); break;
     case MAKI_CONFIG_ADDRESSES: snprintf(out, capacity, "['127.0.0.1:1', '[::1]:0']"); break;
     case MAKI_CONFIG_POLICY: snprintf(out, capacity, "roo"); break;
@@ -61,7 +61,7 @@ static void check_typed(const maki_config *config, const maki_config_setting *ro
         break;
     }
     case MAKI_CONFIG_BYTES: CHECK_EQ(maki_config_integer(config, path), 512 << 10); break;
-    case MAKI_CONFIG_TIME: CHECK_EQ(maki_config_integer(config, path), 90000); break;
+    case MAKI_CONFIG_DURATION: CHECK_EQ(maki_config_integer(config, path), 90000); break;
     case MAKI_CONFIG_LIST:
         CHECK(maki_config_entry(config, path, 0, &entry) && maki_str_is(entry, MAKI_LIT("甲")));
         CHECK(maki_config_entry(config, path, 1, &entry) && maki_str_is(entry, MAKI_LIT("b*")));
@@ -104,7 +104,7 @@ static void run_row(config_kit *kit, const maki_config_setting *row)
 {
     const maki_config_setting *target = row;
     char path[300], own[300], value[300];
-    if (row->type == MAKI_CONFIG_SAME) target = maki_setting_named(maki_str_of(row->choices));
+    if (row->type == MAKI_CONFIG_ALIAS) target = maki_setting_named(maki_str_of(row->choices));
     if (!CHECK(target != NULL)) return;
     concrete(row->path, path, sizeof path);
     concrete(target->path, own, sizeof own);
@@ -126,8 +126,8 @@ static void run_wrong(config_kit *kit, const maki_config_setting *row)
     char path[300];
     concrete(row->path, path, sizeof path);
     const char *bad = row->type == MAKI_CONFIG_FLAG ? "7" : "\"そんな物\"";
-    bool any = row->type == MAKI_CONFIG_TEXT || row->type == MAKI_CONFIG_SECRET ||
-               row->type == MAKI_CONFIG_LIST || row->type == MAKI_CONFIG_SAME;
+    bool any = row->type == MAKI_CONFIG_STRING || row->type == MAKI_CONFIG_SECRET ||
+               row->type == MAKI_CONFIG_LIST || row->type == MAKI_CONFIG_ALIAS;
     if (any) return;
     CHECK_STATUS(read_line(kit, path, bad), MAKI_INVALID, &kit->err);
     CHECK(strstr(kit->err.msg, ":3:") != NULL);
@@ -139,7 +139,7 @@ static bool takes(const maki_config_setting *row, double number)
     maki_env env = maki_env_system();
     maki_arena arena = maki_arena_new(env.alloc, 1 << 16);
     maki_value value = { .row = row };
-    const char *unit = row->type == MAKI_CONFIG_TIME ? "ms" : "";
+    const char *unit = row->type == MAKI_CONFIG_DURATION ? "ms" : "";
     maki_str text =
         maki_arena_print(&arena, row->type == MAKI_CONFIG_NUMBER ? "%g%s" : "%.0f%s", number, unit);
     bool good = maki_value_read(&value, text, MAKI_VALUE_PLAIN, &arena).len == 0;
@@ -181,7 +181,7 @@ static void run_editor(config_kit *kit, const maki_config_setting *row)
     const maki_config_setting *target = row;
     char path[300], long_path[300], own[300], value[300];
     if (!row->editor) return;
-    if (row->type == MAKI_CONFIG_SAME) target = maki_setting_named(maki_str_of(row->choices));
+    if (row->type == MAKI_CONFIG_ALIAS) target = maki_setting_named(maki_str_of(row->choices));
     concrete(row->path, path, sizeof path);
     concrete(target->path, own, sizeof own);
     sample(target, value, sizeof value);
@@ -196,7 +196,7 @@ static void run_default(const maki_config *config, const maki_config_setting *ro
 {
     maki_config_value value;
     char path[300];
-    if (row->type == MAKI_CONFIG_SAME) return;
+    if (row->type == MAKI_CONFIG_ALIAS) return;
     concrete(row->path, path, sizeof path);
     CHECK_EQ(maki_config_is_set(config, path), row->initial != NULL);
     if (!row->initial || strpbrk(row->path, "*#")) return;

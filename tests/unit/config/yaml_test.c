@@ -63,36 +63,36 @@ static void run_wide(void)
         maki_buf_add(&text, (maki_str){ line, (size_t)n });
     }
     refused("more values than can be, by aliases", maki_buf_str(&text),
-            "with its aliases written out");
+            "with its aliases expanded");
     maki_buf_free(&text);
 }
 
 int main(void)
 {
     config_kit_open(&kit);
-    repeated("more than a megabyte", "# ", "0123456789", 110000, "0:0: more than 1024 KB");
-    repeated("more than 32 levels", "agents: ", "[", 40, "1:40: more than 32 levels");
+    repeated("more than a megabyte", "# ", "0123456789", 110000, "0:0: larger than 1024 KB");
+    repeated("more than 32 levels", "agents: ", "[", 40, "1:40: nested more than 32 levels");
     repeated("levels without end", "", "[", 100000, "more than 32 levels");
     repeated("more than 10,000 values", "memory: {paths: [", "a, ", 11000,
              "more than 10000 values");
-    repeated("more than 100 mistakes", "", "a: 1\n", 300, "a stands twice, first on line 1");
+    repeated("more than 100 mistakes", "", "a: 1\n", 300, "duplicate key a, first on line 1");
     run_bomb();
     run_wide();
     refused("UTF-16",
             MAKI_LIT("\xff\xfe"
                      "a\0:\0"),
             "1:1: this is UTF-16; save the file as UTF-8");
-    refused("no UTF-8", MAKI_LIT("# 設定\n  \xe8\xa8\n"), "2:3: this is no UTF-8 (byte 0xe8)");
-    refused("Shift JIS", MAKI_LIT("\x90\xdd\x92\xe8: 1\n"), "1:1: this is no UTF-8 (byte 0x90)");
-    refused("a NUL", MAKI_LIT("policy: \0\n"), "1:9: no YAML");
+    refused("invalid UTF-8", MAKI_LIT("# 設定\n  \xe8\xa8\n"), "2:3: not valid UTF-8 (byte 0xe8)");
+    refused("Shift JIS", MAKI_LIT("\x90\xdd\x92\xe8: 1\n"), "1:1: not valid UTF-8 (byte 0x90)");
+    refused("a NUL", MAKI_LIT("policy: \0\n"), "1:9: not valid YAML");
     refused("a control character",
             MAKI_LIT("# 一\npolicy: a\x01"
                      "b\n"),
-            "2:10: no YAML: control characters are not allowed");
+            "2:10: not valid YAML: control characters are not allowed");
     refused("a NUL that is escaped", MAKI_LIT("policy: \"a\\0b\"\n"),
             "1:9: policy must not contain a NUL character");
     refused("an escape in a name does not reach the terminal", MAKI_LIT("\"a\\e[31m\\n\": 1\n"),
-            "there is no setting a [31m ;");
+            "unknown setting a [31m ;");
     config_kit_close(&kit);
     return tap_end();
 }

@@ -215,7 +215,7 @@ static void run_refused(const char *path, const char *config, maki_daemon_option
         { "serve: {listen: ['127.0.0.1:1','127.0.0.1:2','127.0.0.1:3','127.0.0.1:4','127.0.0.1:5']}",
           "more than 4", MAKI_TOOBIG },
         { "serve: {token: '${NOT_SET}'}", "NOT_SET", MAKI_NOTFOUND },
-        { "serve:\n  lisen: x", ":2:3: there is no setting serve.lisen; did you mean listen?",
+        { "serve:\n  lisen: x", ":2:3: unknown setting serve.lisen; did you mean listen?",
           MAKI_INVALID },
     };
     const char *const args[] = { config, NULL };

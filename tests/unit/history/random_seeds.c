@@ -122,7 +122,7 @@ static bool proved(run *r, size_t which)
     maki_fact_state facts = { .alloc = env.alloc };
     maki_token_counter counter;
     maki_token_counter_init(&counter, &env);
-    maki_log_options options = { .family = MAKI_FAMILY,
+    maki_log_options options = { .family = MAKI_INDEX_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &facts,
                                  .tokens = maki_token_counter_row,

@@ -429,7 +429,7 @@ static void test_imports(const char *source, size_t broken)
     maki_token_counter tally;
     maki_fact_state facts = { .alloc = env.alloc };
     maki_token_counter_init(&tally, &env);
-    maki_log_options options = { .family = MAKI_FAMILY,
+    maki_log_options options = { .family = MAKI_INDEX_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &facts,
                                  .tokens = maki_token_counter_row,

@@ -184,7 +184,7 @@ maki_log_options logs_options(logs *l)
     maki_token_counter_init(&l->tally, &l->env);
     return (maki_log_options){ .create = true,
                                .durability = MAKI_SYNC,
-                               .family = MAKI_FAMILY,
+                               .family = MAKI_INDEX_FAMILY,
                                .facts = maki_facts_of,
                                .facts_ctx = &l->facts,
                                .tokens = maki_token_counter_row,

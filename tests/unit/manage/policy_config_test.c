@@ -165,8 +165,8 @@ static void check_rows(void)
 static void check_all_tested(void)
 {
     tap_row("every setting of policies has a row here");
-    for (size_t p = 0; maki_config_part_at(p); p++) {
-        const maki_config_part *part = maki_config_part_at(p);
+    for (size_t p = 0; maki_config_section_at(p); p++) {
+        const maki_config_section *part = maki_config_section_at(p);
         for (size_t i = 0; i < part->count; i++) {
             const char *path = part->settings[i].path;
             bool ours = strncmp(path, "polic", 5) == 0 || strstr(path, ".pruning.") ||
@@ -240,9 +240,9 @@ static void check_mistakes(void)
     CHECK_STATUS(named(&kit, "mine", &policy, &err), MAKI_NOTFOUND, NULL);
     CHECK(strstr(err.msg, "unknown policy \"mine\""));
 
-    tap_row("a step without its name is told");
+    tap_row("a step without its name is reported");
     CHECK_STATUS(config_text(&kit, "policies: {mine: [{keep: 3}]}\n"), MAKI_INVALID, NULL);
-    CHECK(strstr(kit.problems, "write step: NAME beside it"));
+    CHECK(strstr(kit.problems, "add step: NAME"));
 
     tap_row("so is one that can never be taken");
     CHECK_STATUS(config_text(&kit, "policies: {mine: [{step: window, from: 0.5, below: 0.4}]}\n"),

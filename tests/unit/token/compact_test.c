@@ -27,7 +27,7 @@ static const struct compact_row {
     { "an escaped backslash before a letter is not an escape", "\"\\\\u0041\"", "\"\\\\u0041\"" },
     { "keys too", "{\"\\u732b\": 1}", "{\"猫\":1}" },
     { "words", "[true, false, null]", "[true,false,null]" },
-    { "whole numbers", "[0, -1, 123456789012345]", "[0,-1,123456789012345]" },
+    { "integers", "[0, -1, 123456789012345]", "[0,-1,123456789012345]" },
     { "minus zero", "[-0, -0.0]", "[0,0]" },
     { "fractions", "[1.50, 0.1, 12.3, 100.0]", "[1.5,0.1,12.3,100]" },
     { "exponents", "[1e2, 1E-2, 1.5e3]", "[100,0.01,1500]" },

@@ -83,7 +83,7 @@ int main(void)
     tap_row("one that is not there does not stop the others");
     CHECK_EQ(files[6].err.status, MAKI_NOTFOUND);
     CHECK_CSTR(files[6].err.msg, "No such file or directory");
-    tap_row("what was read is told");
+    tap_row("the bytes that were read are reported");
     CHECK(done > 0);
     maki_tokenizer_close(t);
     free((char *)(uintptr_t)text.ptr);

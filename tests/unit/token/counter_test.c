@@ -91,7 +91,7 @@ static void test_others(void)
     maki_str items[] = { MAKI_LIT("\"abcde\""),
                          MAKI_LIT("{\"type\":\"text\",\"text\":\"a\\u732b\"}"),
                          MAKI_LIT("{\"type\":\"tool_use\",\"name\":\"f\"}") };
-    tap_row("chars4 rounds each text up and passes over the rest");
+    tap_row("chars4 rounds each text up and skips the rest");
     maki_counter counter = maki_counter_chars4();
     CHECK_STATUS(counter.count(&counter, items, 3, &tokens, &err), MAKI_OK, &err);
     CHECK_DOUBLE(tokens, 3);

@@ -95,7 +95,7 @@ static void test_models(void)
 static void test_table(void)
 {
     const maki_family *family;
-    tap_row("every family has a vocabulary, a sound factor and a name of its own");
+    tap_row("every family has an encoding, a plausible factor and a name of its own");
     for (size_t i = 0; (family = maki_family_at(i)) != NULL; i++) {
         CHECK(maki_encoding_named(family->encoding) != NULL);
         CHECK(family->factor > 0.5 && family->factor < 2);
@@ -118,7 +118,7 @@ static void test_table(void)
         }
     }
 
-    tap_row("a vocabulary is exact for itself");
+    tap_row("an encoding is exact for its models");
     for (size_t i = 0; maki_encoding_at(i); i++) {
         family = maki_family_of_encoding(maki_encoding_at(i));
         CHECK_CSTR(family->encoding, maki_encoding_name(maki_encoding_at(i)));
@@ -172,7 +172,7 @@ static void test_calibration(void)
     CHECK(maki_calibration_add(&state, claude, 10, 20));
     CHECK(near(state.factor, before, 0.002));
 
-    tap_row("what cannot be true is passed over");
+    tap_row("implausible samples are skipped");
     maki_calibration same = state;
     CHECK(!maki_calibration_add(&state, claude, 0, 100));
     CHECK(!maki_calibration_add(&state, claude, 100, 0));

@@ -47,7 +47,7 @@ int main(void)
              lines + around + 7);
     CHECK_EQ(tools(t, "openai-cl100k", "[{\"type\":\"function\",\"function\":{" WEATHER "}}]"),
              lines + around + 10);
-    tap_row("OpenAI's responses: the fields beside the type");
+    tap_row("OpenAI's responses: the fields next to the type");
     CHECK_EQ(tools(t, "openai-o200k", "[{\"type\":\"function\"," WEATHER "}]"), lines + around + 7);
     tap_row("two functions end once");
     CHECK_EQ(

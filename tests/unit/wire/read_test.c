@@ -73,12 +73,12 @@ static const struct read_row { const char *name; maki_protocol protocol; const c
 
     /* ---- Gemini ---- */
     { "gemini: text, calls and answers", MAKI_WIRE_GEMINI,
-      "{'systemInstruction':{'parts':[{'text':'s'}]},'contents':[{'role':'user','parts':[{'text':'안녕'},{'inlineData':{'mimeType':'image/png','data':'AAAA'}},{'inline_data':{'mime_type':'audio/wav','data':'BB'}},{'fileData':{'mimeType':'application/pdf','fileUri':'gs://x'}}]},"
+      "{'systemInstruction':{'parts':[{'text':'s'}]},'contents':[{'role':'user','parts':[{'text':'안녕'},{'inlineData':{'mimeType':'image/png','data':'AAAA'}},{'inline_data':{'mime_type':'audio\\/wav','data':'BB'}},{'fileData':{'mimeType':'application/pdf','fileUri':'gs://x'}}]},"
       "{'role':'model','parts':[{'text':'hm','thought':true,'thoughtSignature':'c2ln'},{'text':'a'},{'functionCall':{'id':'z1','name':'f','args':{'x':1}},'thoughtSignature':'t'},{'functionCall':{'name':'f','args':{}}},{'function_call':{'name':'g'}}]},"
       "{'role':'user','parts':[{'functionResponse':{'name':'g','response':{'output':'G'}}},{'functionResponse':{'id':'z1','name':'f','response':{'error':'bad'}}}]},"
       "{'role':'function','parts':[{'functionResponse':{'name':'f','response':{'rows':[1,2]}}}]},{'parts':{'text':'one'}},{'role':'model','parts':[{'executableCode':{'language':'PYTHON','code':'1'}}],'extra':1}],"
       "'tools':[{'functionDeclarations':[]}],'generationConfig':{'maxOutputTokens':3}}",
-      "  {'role':'user','content':[{'type':'text','text':'안녕'},{'type':'image','source':{'type':'base64','media_type':'image/png','data':'AAAA'}},{'inline_data':{'mime_type':'audio/wav','data':'BB'}},{'type':'document','source':{'type':'url','media_type':'application/pdf','url':'gs://x'}}]}\n"
+      "  {'role':'user','content':[{'type':'text','text':'안녕'},{'type':'image','source':{'type':'base64','media_type':'image/png','data':'AAAA'}},{'inline_data':{'mime_type':'audio\\/wav','data':'BB'}},{'type':'document','source':{'type':'url','media_type':'application/pdf','url':'gs://x'}}]}\n"
       "  {'role':'assistant','content':[{'type':'thinking','thinking':'hm','original':{'thoughtSignature':'c2ln'}},{'type':'text','text':'a'},{'type':'tool_use','id':'call_f_0','name':'f','input':{'x':1},'original':{'functionCall':{'id':'z1'},'thoughtSignature':'t'}},"
       "{'type':'tool_use','id':'call_f_1','name':'f','input':{}},{'type':'tool_use','id':'call_g_0','name':'g','input':{}}]}\n"
       "  {'role':'user','content':[{'type':'tool_result','tool_use_id':'call_g_0','content':'G','original':{'functionResponse':{'name':'g','response':{'output':null}}}},"

@@ -1,4 +1,4 @@
-/* vocabulary.c -- the tables that make_tables wrote, as read-only data. */
+/* encoding_tables.c -- the tables that make_tables wrote, embedded as read-only data. */
 #include "base/platform.h"
 
 MAKI_EMBED(maki_table_o200k, "token/o200k_base.bin");
