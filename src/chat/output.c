@@ -136,16 +136,19 @@ static void put_managing(maki_jw *w, const void *what)
     if (!done) return;
     maki_jw_field_number(w, "tokensBefore", round(done->tokens_before));
     maki_jw_field_number(w, "tokensAfter", round(done->tokens_after));
+    maki_jw_field_count(w, "messagesRemoved", done->did.hidden);
 }
 
 static maki_status note_managing(maki_output *s, const void *what, maki_err *err)
 {
     const maki_manage_report *done = what;
-    char line[160];
-    if (!done) return write_to(&s->notes, "making room in the window ...\n", err);
+    char line[160 + MAKI_VIEW_CHANGE_MAX], effect[MAKI_VIEW_CHANGE_MAX];
+    if (!done) return write_to(&s->notes, "freeing space in the window ...\n", err);
     if (done->action == MAKI_STEP_NONE) return MAKI_OK;
-    snprintf(line, sizeof line, "room was made (%s): %.0f -> %.0f tokens; /undo takes it back\n",
-             maki_step_name(done->action), done->tokens_before, done->tokens_after);
+    maki_view_change_text(&done->did, effect);
+    snprintf(line, sizeof line, "space was freed (%s): %s%s%.0f -> %.0f tokens; /undo undoes it\n",
+             maki_step_name(done->action), effect, effect[0] ? ", " : "", done->tokens_before,
+             done->tokens_after);
     return write_to(&s->notes, line, err);
 }
 

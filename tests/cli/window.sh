@@ -66,4 +66,10 @@ has 'its record' "\"tokensBefore\":$tokens,\"tokensAfter\":$after," "$(tail -1 t
 has 'history log tells it' "reason=\"forced\" action=\"condense\" tokensBefore=$tokens tokensAfter=$after messagesRemoved=" "$("$maki" history log "$talk" 2>/dev/null | tail -1)"
 check 'its undo: one event' "$((1 + $(wc -l <talk.events.jsonl)))" "$("$maki" history undo "$talk" >/dev/null 2>&1; wc -l <talk.events.jsonl)"
 check 'as it was' "$tokens" "$(told)"
+
+# ---- a request that was too long for the provider --------------------------------------------------------
+"$maki" chat --session "$talk" -p '長すぎる？ 太长 너무 길어 fake:overflow,first:1,chunk:1000' >/dev/null 2>log
+check 'it is shortened once' 2 "$(grep -c context_check log)"
+check 'context_check: the window of the model' context_window=32000 "$(grep -o 'context_window=[0-9]*' log | sort -u)"
+check 'history status after that' "$(told)" "$("$maki" history status "$talk" --json 2>/dev/null | field tokens)"
 tap_end
