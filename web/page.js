@@ -10,7 +10,7 @@ const texts = {
     connect: 'Connect an agent', connectHow: 'Start it through Maki; its own settings stay as they are:',
     sdkHow: 'Or give any client this base URL:', demoHow: 'No key at hand? A sample agent and a fake provider:',
     back: '← all conversations', live: 'live', lost: 'connection lost, trying again', none: '(no text)',
-    figures: (s) => `${s.visible} messages in view of ${s.messages}, ${s.contextUsage} of the window (${fullness(s)} tokens), ${s.events} events`,
+    figures: (s) => `${s.visible} of ${s.messages} messages in view, ${s.contextUsage} of the window (${fullness(s)} tokens), ${s.events} events`,
   },
   ja: {
     conversations: '会話', about: '内容', model: 'モデル', messages: 'メッセージ', window: 'ウィンドウ', last: '最終',

@@ -29,21 +29,27 @@ static void print_fork(maki_str answer, const cli_typed *typed)
                (int)path.len, path.ptr);
 }
 
+/* How many facts of what a summary stands for are in it. */
+static void print_facts(maki_str answer)
+{
+    double kept = maki_json_number_field(answer, "factsKept"),
+           facts = kept + maki_json_number_field(answer, "factsLost");
+    if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
+}
+
 static void print_change(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str type; /* without escapes */
     char effect[240];
     double event = maki_json_number_field(answer, "event");
-    double kept = maki_json_number_field(answer, "factsKept"),
-           facts = kept + maki_json_number_field(answer, "factsLost");
     printf("%s%s%s", s->green, typed->shown.command->done, s->off);
     if (show_field(answer, "undoneType", &type))
         printf(": the %.*s of event %.0f", (int)type.len - 2, type.ptr + 1,
                maki_json_number_field(answer, "undone"));
     printf(" (event %.0f)", event);
     if (maki_json_text_field(answer, "effect", effect, sizeof effect)[0]) printf(": %s", effect);
-    if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
+    print_facts(answer);
     printf(", %.0f -> %.0f tokens. maki history undo %s %.0f undoes it.\n",
            maki_json_number_field(answer, "tokensBefore"),
            maki_json_number_field(answer, "tokensAfter"), typed->typed.conversation, event);
@@ -116,6 +122,7 @@ static void print_session_state(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str overrides;
+    double messages = maki_json_number_field(answer, "messageCount");
     print_warning(answer);
     printf("%s", s->bold);
     show_string(answer, "id", 128);
@@ -124,7 +131,7 @@ static void print_session_state(maki_str answer, const cli_typed *typed)
     printf("  ");
     show_string(answer, "state", 20);
     if (maki_json_true_field(answer, "made")) printf(", new");
-    printf(", %.0f messages", maki_json_number_field(answer, "messageCount"));
+    printf(", %.0f message%s", messages, messages == 1 ? "" : "s");
     if (show_field(answer, "overrides", &overrides) && overrides.len > 2)
         printf("  %.*s", (int)overrides.len, overrides.ptr);
     printf("\n");
@@ -215,9 +222,7 @@ static void print_run(maki_str answer, const cli_typed *typed)
            maki_json_number_field(answer, "tokensAfter"),
            100 * maki_json_number_field(answer, "reduction"), effect, effect[0] ? ", " : "",
            maki_json_number_field(answer, "compressionTime"));
-    if (show_field(answer, "factsKept", &facts))
-        printf(", facts: %.0f kept, %.0f lost", maki_json_number_field(answer, "factsKept"),
-               maki_json_number_field(answer, "factsLost"));
+    print_facts(answer);
     printf("\n");
     if (show_field(answer, "within", &within) && !maki_json_true(within))
         printf("It is still over the %.0f tokens allowed.\n",
