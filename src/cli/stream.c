@@ -44,22 +44,9 @@ typedef struct listing {
     uint64_t skip; /* messages before the first that is shown */
     double scale;  /* tokens of the model for one of o200k_base */
     maki_conversation *c;
+    maki_buf buf;
+    maki_str status; /* the answer of session.status, in `buf`; none for JSON */
 } listing;
-
-/* session.status of a conversation: its `scale`, and how full the window is.  The answer is in `buf`. */
-static maki_status read_status(maki *m, const cli_typed *typed, maki_buf *buf, listing *l,
-                               maki_str *answer, maki_err *err)
-{
-    maki_buf input = cli_buf();
-    maki_jw w;
-    maki_jw_init(&w, maki_buf_sink(&input), NULL);
-    maki_jw_print(&w, "{'conversation':%s}", maki_str_of(typed->typed.conversation));
-    (void)!maki_jw_end(&w);
-    maki_status st = cli_run_op(m, "session.status", cli_text(&input), buf, answer, err);
-    if (st == MAKI_OK) l->scale = maki_json_number_field(*answer, "scale");
-    maki_buf_free(&input);
-    return st;
-}
 
 static maki_status print_message(void *ctx, const maki_message *m, maki_err *err)
 {
@@ -104,21 +91,27 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
     return MAKI_OK;
 }
 
-/* Open the conversation of a command that lists, and find its scale. */
+/* Open the conversation of a command that lists, and find out how full its window is. */
 static maki_status begin_listing(maki *m, const cli_typed *typed, maki_open_mode mode, listing *l,
-                                 maki_buf *buf, maki_str *status, maki_err *err)
+                                 maki_err *err)
 {
-    *l = (listing){ .s = typed->style, .json = typed->typed.json };
-    *buf = cli_buf();
+    maki_buf input = cli_buf();
+    maki_jw w;
+    *l = (listing){ .s = typed->style, .json = typed->typed.json, .buf = cli_buf() };
     maki_status st = maki_conversation_open(m, typed->typed.conversation, mode, &l->c, err);
-    if (st == MAKI_OK && !l->json) st = read_status(m, typed, buf, l, status, err);
+    if (st != MAKI_OK || l->json) return st;
+    maki_jw_init(&w, maki_buf_sink(&input), NULL);
+    maki_jw_print(&w, "{'conversation':%s}", maki_str_of(typed->typed.conversation));
+    (void)!maki_jw_end(&w);
+    st = cli_run_op(m, "session.status", cli_text(&input), &l->buf, &l->status, err);
+    if (st == MAKI_OK) l->scale = maki_json_number_field(l->status, "scale");
+    maki_buf_free(&input);
     return st;
 }
 
-static int end_listing(const cli_typed *typed, listing *l, maki_buf *buf, maki_status st,
-                       const maki_err *err)
+static int end_listing(const cli_typed *typed, listing *l, maki_status st, const maki_err *err)
 {
-    maki_buf_free(buf);
+    maki_buf_free(&l->buf);
     maki_conversation_close(l->c);
     return st == MAKI_OK || st == MAKI_CANCELLED ? 0 : cli_fail(typed->shown.group, err);
 }
@@ -126,46 +119,40 @@ static int end_listing(const cli_typed *typed, listing *l, maki_buf *buf, maki_s
 int stream_log(maki *m, const cli_typed *typed)
 {
     listing l;
-    maki_buf buf;
-    maki_str status;
     maki_err err = { 0 };
-    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ_SHARED, &l, &buf, &status, &err);
+    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ_SHARED, &l, &err);
     if (st == MAKI_OK) st = maki_conversation_each(l.c, MAKI_LATEST, true, print_message, &l, &err);
     if (st == MAKI_OK && maki_conversation_events(l.c) > 0) {
         if (!l.json) printf("\n%sevents%s\n", l.s.bold, l.s.off);
         st = maki_conversation_each_event(l.c, print_event, &l, &err);
     }
-    return end_listing(typed, &l, &buf, st, &err);
+    return end_listing(typed, &l, st, &err);
 }
 
 int stream_view(maki *m, const cli_typed *typed)
 {
     listing l;
-    maki_buf buf;
-    maki_str status;
     maki_revision revision = MAKI_LATEST;
     maki_err err = { 0 };
     int code = parse_number(typed, "seq", &revision.seq);
     if (code == 0) code = parse_number(typed, "ev", &revision.ev);
     if (code) return code;
-    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ_SHARED, &l, &buf, &status, &err);
+    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ_SHARED, &l, &err);
     if (st == MAKI_OK) st = maki_conversation_each(l.c, revision, false, print_message, &l, &err);
-    return end_listing(typed, &l, &buf, st, &err);
+    return end_listing(typed, &l, st, &err);
 }
 
 /* A line about the conversation, and the newest messages of its view. */
 int stream_show(maki *m, const cli_typed *typed)
 {
     listing l;
-    maki_buf buf;
-    maki_str status;
     maki_token_total total;
     maki_err err = { 0 };
     uint64_t max = UINT64_MAX;
     char use[16];
     int code = parse_number(typed, "limit", &max);
     if (code) return code;
-    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ, &l, &buf, &status, &err);
+    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ, &l, &err);
     if (st == MAKI_OK) st = maki_conversation_view_tokens(l.c, MAKI_LATEST, &total, &err);
     if (st == MAKI_OK && total.messages > max) l.skip = total.messages - max;
     if (st == MAKI_OK && !l.json)
@@ -173,12 +160,12 @@ int stream_show(maki *m, const cli_typed *typed)
                ", %s of the window, %.0f of %.0f tokens, %" PRIu64 " events\n",
                l.s.bold, typed->typed.conversation, l.s.off, total.messages,
                total.messages == 1 ? "" : "s", maki_conversation_last(l.c),
-               maki_json_text_field(status, "contextUsage", use, sizeof use),
-               maki_json_number_field(status, "tokens"), maki_json_number_field(status, "window"),
-               maki_conversation_events(l.c));
+               maki_json_text_field(l.status, "contextUsage", use, sizeof use),
+               maki_json_number_field(l.status, "tokens"),
+               maki_json_number_field(l.status, "window"), maki_conversation_events(l.c));
     if (st == MAKI_OK)
         st = maki_conversation_each(l.c, MAKI_LATEST, false, print_message, &l, &err);
-    return end_listing(typed, &l, &buf, st, &err);
+    return end_listing(typed, &l, st, &err);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */
