@@ -48,6 +48,14 @@ void maki_index_header_init(maki_index_header *header, const char *family, uint6
     header->check = header_checksum(*header);
 }
 
+enum { VIEW_AT = offsetof(maki_index_header, view_tokens) };
+
+uint64_t maki_index_view_check(const maki_index_header *h)
+{
+    if (!h->view_tokens && !h->view_records && !h->view_events) return 0;
+    return XXH3_64bits(&h->view_tokens, offsetof(maki_index_header, view_check) - VIEW_AT);
+}
+
 maki_status maki_index_refresh(maki_index *index, maki_err *err)
 {
     maki_index_header header;
@@ -58,7 +66,8 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err)
     if (got < sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.version != VERSION || header.row_size != sizeof(maki_row) ||
         header.check != header_checksum(header) ||
-        header.events_check != XXH3_64bits(&header.events, sizeof header.events)) {
+        header.events_check != XXH3_64bits(&header.events, sizeof header.events) ||
+        header.view_check != maki_index_view_check(&header)) {
         return maki_fail(err, MAKI_CORRUPT, "the index is corrupt or of another version");
     }
     uint64_t size = 0;
@@ -87,21 +96,13 @@ maki_status maki_index_store_event_count(maki_index *index, uint64_t events, mak
 
 /* ---- the tokens of the newest view ------------------------------------------------------------------ */
 
-enum { VIEW_AT = offsetof(maki_index_header, view_tokens) };
-
-uint64_t maki_index_view_check(const maki_index_header *h)
-{
-    if (!h->view_tokens && !h->view_records && !h->view_events) return 0;
-    return XXH3_64bits(&h->view_tokens, offsetof(maki_index_header, view_check) - VIEW_AT);
-}
-
 bool maki_index_view(const maki_index *index, uint64_t *tokens, uint64_t *records, uint64_t *events)
 {
     const maki_index_header *h = &index->header;
     *tokens = h->view_tokens;
     *records = h->view_records;
     *events = h->view_events;
-    return h->view_check && h->view_check == maki_index_view_check(h);
+    return h->view_check != 0;
 }
 
 void maki_index_store_view(const maki_env *env, const char *path, uint64_t tokens, uint64_t records,
