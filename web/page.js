@@ -5,28 +5,28 @@
 
 const texts = {
   en: {
-    conversations: 'Conversations', about: 'about', model: 'model', messages: 'messages', tokens: 'tokens', last: 'last',
+    conversations: 'Conversations', about: 'about', model: 'model', messages: 'messages', window: 'window', last: 'last',
     empty: 'Nothing was said yet. Connect an agent, or play the demo.',
     connect: 'Connect an agent', connectHow: 'Start it through Maki; its own settings stay as they are:',
     sdkHow: 'Or give any client this base URL:', demoHow: 'No key at hand? A sample agent and a fake provider:',
     back: '← all conversations', live: 'live', lost: 'connection lost, trying again', none: '(no text)',
-    figures: (s) => `${s.visible} messages in view of ${s.messages}, ${s.tokens.toLocaleString()} tokens, ${s.events} events`,
+    figures: (s) => `${s.visible} of ${s.messages} messages in view, ${s.contextUsage} of the window (${fullness(s)} tokens), ${s.events} events`,
   },
   ja: {
-    conversations: '会話', about: '内容', model: 'モデル', messages: 'メッセージ', tokens: 'トークン', last: '最終',
+    conversations: '会話', about: '内容', model: 'モデル', messages: 'メッセージ', window: 'ウィンドウ', last: '最終',
     empty: 'まだ会話はありません。エージェントを接続するか、デモを実行してください。',
     connect: 'エージェントを接続する', connectHow: 'Maki 経由で起動します。エージェント自身の設定は変わりません。',
     sdkHow: 'または、クライアントのベース URL を次のようにします。', demoHow: '鍵がなくても、サンプルのエージェントと偽のプロバイダーで試せます。',
     back: '← すべての会話', live: '接続中', lost: '切断されました。再接続しています', none: '(テキストなし)',
-    figures: (s) => `${s.messages} 件中 ${s.visible} 件を表示、${s.tokens.toLocaleString()} トークン、イベント ${s.events} 件`,
+    figures: (s) => `${s.messages} 件中 ${s.visible} 件を表示、ウィンドウの ${s.contextUsage}（${fullness(s)} トークン）、イベント ${s.events} 件`,
   },
   zh: {
-    conversations: '对话', about: '内容', model: '模型', messages: '消息', tokens: '令牌', last: '最近',
+    conversations: '对话', about: '内容', model: '模型', messages: '消息', window: '窗口', last: '最近',
     empty: '还没有对话。请连接一个代理，或运行演示。',
     connect: '连接代理', connectHow: '通过 Maki 启动，代理自己的设置不会改变：',
     sdkHow: '或者把客户端的基础 URL 设为：', demoHow: '没有密钥？可以用示例代理和假的提供方：',
     back: '← 所有对话', live: '已连接', lost: '连接中断，正在重试', none: '（无文本）',
-    figures: (s) => `共 ${s.messages} 条消息，显示 ${s.visible} 条，${s.tokens.toLocaleString()} 个令牌，${s.events} 个事件`,
+    figures: (s) => `共 ${s.messages} 条消息，显示 ${s.visible} 条，占窗口的 ${s.contextUsage}（${fullness(s)} 个令牌），${s.events} 个事件`,
   },
 };
 
@@ -50,6 +50,11 @@ function ago(ms) {
     if (-seconds >= size) return format.format(Math.round(seconds / size), unit);
   }
   return format.format(Math.min(0, seconds), 'second');
+}
+
+/** How full the window is, in tokens; '' for a session that could not be read. */
+function fullness(s) {
+  return s.window ? `${s.tokens.toLocaleString()} / ${s.window.toLocaleString()}` : '';
 }
 
 function setTexts() {
@@ -79,7 +84,7 @@ function row(s, fresh) {
   const tr = element('tr', { className: fresh === s.id ? 'fresh' : '' },
     element('td', {}, link), element('td', { textContent: s.model }),
     element('td', { className: 'n', textContent: s.messages.toLocaleString() }),
-    element('td', { className: 'n', textContent: s.tokens.toLocaleString() }),
+    element('td', { className: 'n', textContent: s.window ? `${s.contextUsage} · ${fullness(s)}` : '' }),
     element('td', { textContent: ago(s.updatedAt) }));
   return tr;
 }

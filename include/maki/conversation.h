@@ -60,7 +60,7 @@ typedef struct maki_message {
     uint64_t seq;    /* 0: a synthetic message (a summary, a marker) */
     uint64_t ev;     /* the event that added it */
     int64_t ts;      /* milliseconds; 0: unknown */
-    uint32_t tokens; /* in o200k_base */
+    uint32_t tokens; /* of `json`, in o200k_base: a message that is shown shorter has fewer */
     bool hidden;     /* not in the view; only with `all` */
     bool pinned;
     maki_str json;
@@ -76,6 +76,17 @@ MAKI_API maki_status maki_conversation_each(maki_conversation *c, maki_revision 
 typedef maki_status (*maki_each_event)(void *ctx, uint64_t ev, maki_str json, maki_err *err);
 MAKI_API maki_status maki_conversation_each_event(maki_conversation *c, maki_each_event fn,
                                                   void *ctx, maki_err *err);
+
+/* What an event did to the view. */
+typedef struct maki_effect {
+    uint64_t hidden, restored;          /* messages no longer in view; in view again */
+    uint64_t shortened, expanded;       /* messages with less text than before; with more */
+    double tokens_before, tokens_after; /* of all that is sent, as session.status counts today */
+    char effect[240];                   /* "4 messages out of view"; "": it did none of these */
+} maki_effect;
+/* MAKI_NOTFOUND: event `ev` neither changes the view nor marks a message. */
+MAKI_API maki_status maki_conversation_effect(maki_conversation *c, uint64_t ev, maki_effect *out,
+                                              maki_err *err);
 
 /* ---- tokens ---------------------------------------------------------------------------------------- */
 

@@ -78,11 +78,12 @@ static void print_status(maki_chat *chat, maki_str answer)
             maki_chat_print(chat, "\n");
         }
     }
-    maki_chat_print(chat, "%.0f messages in view, %.0f pinned; ",
-                    maki_json_number_field(answer, "messagesCount"),
+    double visible = maki_json_number_field(answer, "messagesCount"),
+           compressions = maki_json_number_field(answer, "compressionCount");
+    maki_chat_print(chat, "%.0f message%s in view, %.0f pinned; ", visible, plural(visible),
                     maki_json_number_field(answer, "pinned"));
-    maki_chat_print(chat, "condensed or truncated %.0f times, last: %s\n",
-                    maki_json_number_field(answer, "compressionCount"),
+    maki_chat_print(chat, "condensed or truncated %.0f time%s, last: %s\n", compressions,
+                    plural(compressions),
                     maki_json_text_field(answer, "lastCompression", text, sizeof text));
     maki_chat_print(chat, "session %s, model %s\n",
                     maki_json_text_field(answer, "id", text, sizeof text),
@@ -117,8 +118,8 @@ static void print_revision(maki_chat *chat, maki_str answer, char letter)
     maki_json_get(answer, maki_str_of(only), &ranges);
     double count = maki_json_number_field(answer, messages);
     format_ranges(ranges, text, sizeof text);
-    maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens of o200k_base; only there: %s\n", letter,
-                    count, plural(count), maki_json_number_field(answer, tokens),
+    maki_chat_print(chat, "%c: %.0f message%s, %.0f tokens; only there: %s\n", letter, count,
+                    plural(count), maki_json_number_field(answer, tokens),
                     text[0] ? text : "nothing");
 }
 
@@ -137,14 +138,14 @@ static maki_status run_op(maki_chat *chat, const maki_slash_command *command, co
 static void print_change(maki_chat *chat, const maki_slash_command *command, maki_str answer)
 {
     char type[24];
-    double removed = maki_json_number_field(answer, "removed");
+    char effect[240];
     double undone = maki_json_number_field(answer, "undone");
     maki_chat_print(chat, "%s", command->row->done);
     if (undone > 0)
         maki_chat_print(chat, ": the %s of event %.0f",
                         maki_json_text_field(answer, "undoneType", type, sizeof type), undone);
-    if (removed > 0)
-        maki_chat_print(chat, ", %.0f message%s out of view", removed, plural(removed));
+    if (maki_json_text_field(answer, "effect", effect, sizeof effect)[0])
+        maki_chat_print(chat, ", %s", effect);
     maki_chat_print(chat, "%s %.0f -> %.0f tokens (event %.0f; /undo reverts it)\n",
                     undone > 0 ? "," : ":", maki_json_number_field(answer, "tokensBefore"),
                     maki_json_number_field(answer, "tokensAfter"),

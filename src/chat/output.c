@@ -136,18 +136,21 @@ static void put_managing(maki_jw *w, const void *data)
     const maki_manage_report *done = data;
     maki_jw_print(w, "'action':%z", done ? maki_step_name(done->action) : "begins");
     if (done)
-        maki_jw_print(w, "'tokensBefore':%f,'tokensAfter':%f", round(done->tokens_before),
-                      round(done->tokens_after));
+        maki_jw_print(w, "'tokensBefore':%f,'tokensAfter':%f,'messagesRemoved':%i",
+                      round(done->tokens_before), round(done->tokens_after),
+                      (uint64_t)done->did.hidden);
 }
 
 static maki_status note_managing(maki_output *s, const void *data, maki_err *err)
 {
     const maki_manage_report *done = data;
-    char line[160];
+    char line[160 + MAKI_VIEW_CHANGE_MAX], effect[MAKI_VIEW_CHANGE_MAX];
     if (!done) return write_to(&s->notes, "condensing ...\n", err);
     if (done->action == MAKI_STEP_NONE) return MAKI_OK;
-    snprintf(line, sizeof line, "condensed (%s): %.0f -> %.0f tokens; /undo reverts it\n",
-             maki_step_name(done->action), done->tokens_before, done->tokens_after);
+    maki_view_change_text(&done->did, effect);
+    snprintf(line, sizeof line, "condensed (%s): %s%s%.0f -> %.0f tokens; /undo reverts it\n",
+             maki_step_name(done->action), effect, effect[0] ? ", " : "", done->tokens_before,
+             done->tokens_after);
     return write_to(&s->notes, line, err);
 }
 

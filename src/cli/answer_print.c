@@ -26,21 +26,27 @@ static void print_fork(maki_str answer, const cli_typed *typed)
                (int)path.len, path.ptr);
 }
 
+/* How many facts of what a summary stands for are in it. */
+static void print_facts(maki_str answer)
+{
+    double kept = maki_json_number_field(answer, "factsKept"),
+           facts = kept + maki_json_number_field(answer, "factsLost");
+    if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
+}
+
 static void print_change(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str type; /* without escapes */
-    double event = maki_json_number_field(answer, "event"),
-           removed = maki_json_number_field(answer, "removed");
-    double kept = maki_json_number_field(answer, "factsKept"),
-           facts = kept + maki_json_number_field(answer, "factsLost");
+    char effect[240];
+    double event = maki_json_number_field(answer, "event");
     printf("%s%s%s", s->green, typed->shown.command->done, s->off);
     if (show_field(answer, "undoneType", &type))
         printf(": the %.*s of event %.0f", (int)type.len - 2, type.ptr + 1,
                maki_json_number_field(answer, "undone"));
     printf(" (event %.0f)", event);
-    if (removed > 0) printf(": %.0f message%s out of view", removed, removed == 1 ? "" : "s");
-    if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
+    if (maki_json_text_field(answer, "effect", effect, sizeof effect)[0]) printf(": %s", effect);
+    print_facts(answer);
     printf(", %.0f -> %.0f tokens. maki history undo %s %.0f undoes it.\n",
            maki_json_number_field(answer, "tokensBefore"),
            maki_json_number_field(answer, "tokensAfter"), typed->typed.conversation, event);
@@ -72,11 +78,12 @@ static void print_ago(double ms)
 
 static void print_session(maki_str session, const cli_style *s)
 {
-    char id[9], model[28];
+    char id[9], model[28], use[16];
     printf("%s%-9s%s", s->cyan, maki_json_text_field(session, "id", id, sizeof id), s->off);
     print_ago(maki_json_number_field(session, "updatedAt"));
-    printf("%5.0f %9.0f  %-28s ", maki_json_number_field(session, "messages"),
-           maki_json_number_field(session, "tokens"),
+    printf("%5.0f %5s %9.0f of %8.0f  %-28s ", maki_json_number_field(session, "messages"),
+           maki_json_text_field(session, "contextUsage", use, sizeof use),
+           maki_json_number_field(session, "tokens"), maki_json_number_field(session, "window"),
            maki_json_text_field(session, "model", model, sizeof model));
     if (maki_json_field_in(session, "state", "archived")) printf("%s(archived)%s ", s->dim, s->off);
     show_string(session, "title", 70);
@@ -92,8 +99,8 @@ static void print_sessions(maki_str answer, const cli_typed *typed)
     if (!show_field(answer, "sessions", &sessions)) return;
     MAKI_JSON_EACH(item, maki_json_items(sessions)) {
         if (n++ == 0)
-            printf("%s%-9s%10s  %5s %9s  %-28s %s%s\n", s->dim, "id", "last", "rows", "tokens",
-                   "model", "about", s->off);
+            printf("%s%-9s%10s  %5s %5s %9s of %8s  %-28s %s%s\n", s->dim, "id", "last", "rows",
+                   "full", "tokens", "window", "model", "about", s->off);
         print_session(item.value, s);
     }
     if (n == 0)
@@ -110,6 +117,7 @@ static void print_session_state(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str overrides;
+    double messages = maki_json_number_field(answer, "messageCount");
     print_warning(answer);
     printf("%s", s->bold);
     show_string(answer, "id", 128);
@@ -118,7 +126,7 @@ static void print_session_state(maki_str answer, const cli_typed *typed)
     printf("  ");
     show_string(answer, "state", 20);
     if (maki_json_true_field(answer, "made")) printf(", new");
-    printf(", %.0f messages", maki_json_number_field(answer, "messageCount"));
+    printf(", %.0f message%s", messages, messages == 1 ? "" : "s");
     if (show_field(answer, "overrides", &overrides) && overrides.len > 2)
         printf("  %.*s", (int)overrides.len, overrides.ptr);
     printf("\n");
@@ -177,39 +185,39 @@ static void print_limit(maki_str answer, const cli_typed *typed)
            turns = maki_json_number_field(answer, "turns"),
            left = maki_json_number_field(answer, "left"),
            event = maki_json_number_field(answer, "event");
+    const char *plural = turns == 1 ? "" : "s";
+    char effect[240];
     if (limit <= 0)
-        printf("It has no limit, and %.0f turns in view.\n", turns);
+        printf("It has no limit, and %.0f turn%s in view.\n", turns, plural);
     else if (left >= turns)
-        printf("%.0f turns in view, %.0f are allowed: nothing to hide.\n", turns, limit);
+        printf("%.0f turn%s in view, %.0f allowed: nothing to hide.\n", turns, plural, limit);
     else if (event <= 0)
-        printf("%.0f turns in view, %.0f are allowed: %.0f would be left.\n", turns, limit, left);
+        printf("%.0f turn%s in view, %.0f allowed: %.0f would be left.\n", turns, plural, limit,
+               left);
     else
-        printf("%sHidden%s: %.0f messages; %.0f of %.0f turns are left. maki history undo %s %.0f "
-               "undoes it.\n",
-               s->green, s->off, maki_json_number_field(answer, "removed"), left, turns,
-               typed->typed.conversation, event);
+        printf("%sHidden%s: %s; %.0f of %.0f turn%s left. maki history undo %s %.0f undoes it.\n",
+               s->green, s->off, maki_json_text_field(answer, "effect", effect, sizeof effect),
+               left, turns, plural, typed->typed.conversation, event);
 }
 
 static void print_run(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
     maki_str within, facts;
-    char action[40];
+    char action[40], effect[240];
     maki_json_text_field(answer, "action", action, sizeof action);
     if (cli_streq(action, "none")) {
         printf("There is nothing to hide: %.0f tokens.\n",
                maki_json_number_field(answer, "tokensAfter"));
         return;
     }
-    printf("%s%s%s: %.0f -> %.0f tokens (%.0f %% less), %.0f messages out of view, %.0f ms",
-           s->green, action, s->off, maki_json_number_field(answer, "tokensBefore"),
+    maki_json_text_field(answer, "effect", effect, sizeof effect);
+    printf("%s%s%s: %.0f -> %.0f tokens (%.0f %% less), %s%s%.0f ms", s->green, action, s->off,
+           maki_json_number_field(answer, "tokensBefore"),
            maki_json_number_field(answer, "tokensAfter"),
-           100 * maki_json_number_field(answer, "reduction"),
-           maki_json_number_field(answer, "messagesRemoved"),
+           100 * maki_json_number_field(answer, "reduction"), effect, effect[0] ? ", " : "",
            maki_json_number_field(answer, "compressionTime"));
-    if (show_field(answer, "factsKept", &facts))
-        printf(", %.0f facts kept and %.0f lost", maki_json_number_field(answer, "factsKept"),
-               maki_json_number_field(answer, "factsLost"));
+    print_facts(answer);
     printf("\n");
     if (show_field(answer, "within", &within) && !maki_json_true(within))
         printf("It is still over the %.0f tokens allowed.\n",

@@ -2,6 +2,7 @@
 #include "message_print.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -87,7 +88,7 @@ static void show_time(int64_t ms)
     printf("%-14s ", text);
 }
 
-void show_message(const maki_message *m, const cli_style *s, size_t max)
+void show_message(const maki_message *m, const cli_style *s, double scale, size_t max)
 {
     char name[12];
     maki_json_text_field(m->json, "role", name, sizeof name);
@@ -98,7 +99,7 @@ void show_message(const maki_message *m, const cli_style *s, size_t max)
         printf("   e%-3" PRIu64 " ", m->ev);
     printf("%s ", m->hidden ? "·" : m->pinned ? "*" : m->seq == 0 ? "▸" : " ");
     show_time(m->ts);
-    printf("%-10s%6u  ", name, m->tokens);
+    printf("%-10s%6.0f  ", name, ceil(m->tokens * scale - 1e-6));
     show_content(m->json, max);
     printf("%s\n", s->off);
 }

@@ -13,7 +13,7 @@ void show_text(maki_str string, size_t max);
 void show_content(maki_str message, size_t max);
 
 /* A line for a message: number, time, role, tokens and content.  Hidden messages are dimmed. */
-void show_message(const maki_message *message, const cli_style *style, size_t max);
+void show_message(const maki_message *message, const cli_style *style, double scale, size_t max);
 
 /* A field of an object; false when it is missing. */
 bool show_field(maki_str object, const char *name, maki_str *value);

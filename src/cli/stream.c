@@ -11,6 +11,7 @@
 
 #include "answer_print.h"
 #include "base/json.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "message_print.h"
 
@@ -41,6 +42,10 @@ typedef struct listing {
     cli_style s;
     bool json;
     uint64_t skip; /* messages before the first that is shown */
+    double scale;  /* tokens of the model for one of o200k_base */
+    maki_conversation *c;
+    maki_buf buf;
+    maki_str status; /* the answer of session.status, in `buf`; none for JSON */
 } listing;
 
 static maki_status print_message(void *ctx, const maki_message *m, maki_err *err)
@@ -52,21 +57,23 @@ static maki_status print_message(void *ctx, const maki_message *m, maki_err *err
     else if (l->json)
         printf("%.*s\n", (int)m->json.len, m->json.ptr);
     else
-        show_message(m, &l->s, 120);
+        show_message(m, &l->s, l->scale, 120);
     return ferror(stdout) ? MAKI_CANCELLED : MAKI_OK; /* main.c reports it */
 }
 
 static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *err)
 {
-    static const char fields[] = "at|hidden|seq|to|toEv|with|target|messages|parent|what|of|reason|"
+    static const char fields[] = "at|hidden|seq|to|toEv|with|target|parent|what|of|reason|"
                                  "action|failed|cancelled|cost|tokensBefore|tokensAfter|factsKept|"
                                  "factsLost|summarizer|ms|messagesRemoved";
     const listing *l = ctx;
-    (void)err;
+    maki_effect step;
     if (l->json) {
         printf("%.*s\n", MAKI_PRINTED(json));
         return MAKI_OK;
     }
+    maki_status st = maki_conversation_effect(l->c, ev, &step, err);
+    if (st != MAKI_OK && st != MAKI_NOTFOUND) return st;
     printf("%s%6" PRIu64 " ", l->s.cyan, ev);
     show_string(json, "type", 20);
     printf("%s", l->s.off);
@@ -75,30 +82,49 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
             printf(" %.*s=%.*s", MAKI_PRINTED(item.key),
                    (int)(item.value.len < 100 ? item.value.len : 100), item.value.ptr);
     }
+    if (st == MAKI_OK)
+        printf(": %s%s%.0f -> %.0f tokens", step.effect, step.effect[0] ? ", " : "",
+               step.tokens_before, step.tokens_after);
     printf("\n");
     return MAKI_OK;
 }
 
-static int end_listing(const cli_typed *typed, maki_conversation *c, maki_status st,
-                       const maki_err *err)
+/* Open the conversation of a command that lists, and find out how full its window is. */
+static maki_status begin_listing(maki *m, const cli_typed *typed, maki_open_mode mode, listing *l,
+                                 maki_err *err)
 {
-    maki_conversation_close(c);
+    maki_buf input = cli_buf();
+    maki_jw w;
+    *l = (listing){ .s = typed->style, .json = typed->typed.json, .buf = cli_buf() };
+    maki_status st = maki_conversation_open(m, typed->typed.conversation, mode, &l->c, err);
+    if (st != MAKI_OK || l->json) return st;
+    maki_jw_init(&w, maki_buf_sink(&input), NULL);
+    maki_jw_print(&w, "{'conversation':%s}", maki_str_of(typed->typed.conversation));
+    (void)!maki_jw_end(&w);
+    st = cli_run_op(m, "session.status", cli_text(&input), &l->buf, &l->status, err);
+    if (st == MAKI_OK) l->scale = maki_json_number_field(l->status, "scale");
+    maki_buf_free(&input);
+    return st;
+}
+
+static int end_listing(const cli_typed *typed, listing *l, maki_status st, const maki_err *err)
+{
+    maki_buf_free(&l->buf);
+    maki_conversation_close(l->c);
     return st == MAKI_OK || st == MAKI_CANCELLED ? 0 : cli_fail(typed->shown.group, err);
 }
 
 int stream_log(maki *m, const cli_typed *typed)
 {
-    listing l = { .s = typed->style, .json = typed->typed.json };
-    maki_conversation *c = NULL;
+    listing l;
     maki_err err = { 0 };
-    maki_status st =
-        maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
-    if (st == MAKI_OK) st = maki_conversation_each(c, MAKI_LATEST, true, print_message, &l, &err);
-    if (st == MAKI_OK && maki_conversation_events(c) > 0) {
+    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ_SHARED, &l, &err);
+    if (st == MAKI_OK) st = maki_conversation_each(l.c, MAKI_LATEST, true, print_message, &l, &err);
+    if (st == MAKI_OK && maki_conversation_events(l.c) > 0) {
         if (!l.json) printf("\n%sevents%s\n", l.s.bold, l.s.off);
-        st = maki_conversation_each_event(c, print_event, &l, &err);
+        st = maki_conversation_each_event(l.c, print_event, &l, &err);
     }
-    return end_listing(typed, c, st, &err);
+    return end_listing(typed, &l, st, &err);
 }
 
 static int parse_revision(const cli_typed *typed, maki_revision *out)
@@ -110,39 +136,40 @@ static int parse_revision(const cli_typed *typed, maki_revision *out)
 
 int stream_view(maki *m, const cli_typed *typed)
 {
-    listing l = { .s = typed->style, .json = typed->typed.json };
+    listing l;
     maki_revision revision;
-    maki_conversation *c = NULL;
     maki_err err = { 0 };
     int code = parse_revision(typed, &revision);
     if (code) return code;
-    maki_status st =
-        maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_READ_SHARED, &c, &err);
-    if (st == MAKI_OK) st = maki_conversation_each(c, revision, false, print_message, &l, &err);
-    return end_listing(typed, c, st, &err);
+    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ_SHARED, &l, &err);
+    if (st == MAKI_OK) st = maki_conversation_each(l.c, revision, false, print_message, &l, &err);
+    return end_listing(typed, &l, st, &err);
 }
 
 /* A line about the conversation, and the newest messages of its view. */
 int stream_show(maki *m, const cli_typed *typed)
 {
-    listing l = { .s = typed->style, .json = typed->typed.json };
-    maki_conversation *c = NULL;
+    listing l;
     maki_token_total total;
     maki_err err = { 0 };
     uint64_t max = UINT64_MAX;
-    const char *id = typed->typed.conversation;
+    char use[16];
     int code = parse_number(typed, "limit", &max);
     if (code) return code;
-    maki_status st = maki_conversation_open(m, id, MAKI_OPEN_READ, &c, &err);
-    if (st == MAKI_OK) st = maki_conversation_view_tokens(c, MAKI_LATEST, &total, &err);
+    maki_status st = begin_listing(m, typed, MAKI_OPEN_READ, &l, &err);
+    if (st == MAKI_OK) st = maki_conversation_view_tokens(l.c, MAKI_LATEST, &total, &err);
     if (st == MAKI_OK && total.messages > max) l.skip = total.messages - max;
     if (st == MAKI_OK && !l.json)
-        printf("%s%s%s: %" PRIu64 " messages in view of %" PRIu64 ", %" PRIu64 " tokens, %" PRIu64
-               " events\n",
-               l.s.bold, id, l.s.off, total.messages, maki_conversation_last(c), total.tokens,
-               maki_conversation_events(c));
-    if (st == MAKI_OK) st = maki_conversation_each(c, MAKI_LATEST, false, print_message, &l, &err);
-    return end_listing(typed, c, st, &err);
+        printf("%s%s%s: %" PRIu64 " message%s in view of %" PRIu64
+               ", %s of the window, %.0f of %.0f tokens, %" PRIu64 " events\n",
+               l.s.bold, typed->typed.conversation, l.s.off, total.messages,
+               total.messages == 1 ? "" : "s", maki_conversation_last(l.c),
+               maki_json_text_field(l.status, "contextUsage", use, sizeof use),
+               maki_json_number_field(l.status, "tokens"),
+               maki_json_number_field(l.status, "window"), maki_conversation_events(l.c));
+    if (st == MAKI_OK)
+        st = maki_conversation_each(l.c, MAKI_LATEST, false, print_message, &l, &err);
+    return end_listing(typed, &l, st, &err);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */

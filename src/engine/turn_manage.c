@@ -142,6 +142,7 @@ static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
     double reserved = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
     return (maki_manage_in){ .scale = w->factor,
                              .window = w->shrunk > 0 ? w->shrunk : f->window,
+                             .model_window = f->window,
                              .max_tokens = reserved,
                              .other_tokens = maki_turn_other(w),
                              .threshold = f->threshold,

@@ -157,6 +157,6 @@ maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err)
     uint64_t limit = maki_turn_limit(&limits, channel);
     if (limit == 0) return MAKI_OK;
     maki_status st = maki_conv_limit_turns(w->conv, limit, false, &limited, err);
-    w->result->limited = limited.change.removed;
+    w->result->limited = limited.change.did.hidden;
     return st;
 }

@@ -5,7 +5,7 @@
 #include "base/err.h"
 #include "history/change_internal.h"
 
-enum { TRIES = 8, FIELDS_MAX = 1 << 28 };
+enum { TRIES = 8, FIELDS_MAX = 1 << 28, VIEW_MAX = 256 << 20 };
 
 /* ---- deciding and writing ------------------------------------------------------------------------- */
 
@@ -42,12 +42,61 @@ static maki_status write_decided(maki_conv *conv, const moment *then, const maki
     return maki_log_end(conv->log, st, err);
 }
 
+/* The view and its tokens at (seq, ev), for report_change; the copy is in the arena. */
+static maki_status measure(maki_conv *conv, uint64_t seq, uint64_t ev, maki_arena *arena,
+                           maki_view *copy, maki_view_totals *total, maki_err *err)
+{
+    const maki_view *view;
+    maki_status st = maki_conv_view(conv, seq, ev, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(conv, view, total, err);
+    return st == MAKI_OK ? maki_view_copy(view, arena, copy, err) : st;
+}
+
+/* From the view that was measured to the one at (seq, ev). */
+static maki_status report_change(maki_conv *conv, const maki_view *before, uint64_t last,
+                                 uint64_t seq, uint64_t ev, maki_change *out, maki_err *err)
+{
+    const maki_view *view;
+    maki_view_totals after;
+    maki_status st = maki_conv_view(conv, seq, ev, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(conv, view, &after, err);
+    if (st != MAKI_OK) return st;
+    out->did = maki_view_compare(before, view, last);
+    out->visible = after.messages;
+    out->tokens_after = after.tokens;
+    return MAKI_OK;
+}
+
+maki_status maki_conv_step(maki_conv *conv, uint64_t ev, maki_change *out, maki_err *err)
+{
+    maki_arena arena = maki_arena_new(conv->env.alloc, VIEW_MAX);
+    maki_view before;
+    maki_view_totals total;
+    maki_event e = { .type = MAKI_EVENT_OTHER };
+    *out = (maki_change){ .event = ev };
+    maki_status st = maki_conv_load_events(conv, err);
+    for (size_t i = 0; st == MAKI_OK && i < conv->events.count; i++) {
+        if (conv->events.at[i].ev == ev) e = conv->events.at[i];
+    }
+    if (st == MAKI_OK && (e.type <= MAKI_EVENT_FORK || e.type == MAKI_EVENT_DAMAGE))
+        st = maki_fail(err, MAKI_NOTFOUND, "event %" PRIu64 " is not a step", ev);
+    if (st == MAKI_OK) st = measure(conv, e.at, ev - 1, &arena, &before, &total, err);
+    if (st == MAKI_OK) {
+        out->seq = e.with > e.at ? e.with : e.at; /* the message of an edit was written with it */
+        out->tokens_before = total.tokens;
+        st = report_change(conv, &before, e.at, out->seq, ev, out, err);
+    }
+    maki_arena_free(&arena);
+    return st;
+}
+
 static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
-                            void *ctx, maki_change *out, maki_err *err)
+                            void *ctx, maki_arena *arena, maki_change *out, maki_err *err)
 {
     moment now;
     const maki_view *view;
-    maki_view_totals before, after;
+    maki_view before;
+    maki_view_totals total;
     maki_decision d = { .fields = maki_buf_new(conv->env.alloc, FIELDS_MAX) };
     *out = (maki_change){ 0 };
     maki_status st = maki_log_refresh(conv->log, err);
@@ -57,25 +106,24 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_d
         return maki_fail(err, MAKI_CONFLICT,
                          "the conversation has grown since it was read; read it again");
     }
-    st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    st = measure(conv, MAKI_NOW, MAKI_NOW, arena, &before, &total, err);
+    uint64_t last = maki_log_last(conv->log);
+    view = &conv->view;
     now.ev = maki_log_events(conv->log);
     now.changes = conv->events.count;
-    if (st == MAKI_OK) st = maki_conv_total(conv, view, &before, err);
     if (st == MAKI_OK) st = decide(conv, view, ctx, &d, err);
     if (st == MAKI_OK) st = maki_buf_status(&d.fields, err);
     if (st == MAKI_OK) st = write_decided(conv, &now, &d, out, err);
     maki_buf_free(&d.fields);
     if (st != MAKI_OK) return st;
-    /* It is done: that its effect cannot be told now must not look as if it had failed. */
-    if (maki_conv_total_now(conv, &after, NULL) != MAKI_OK) after = before;
+    out->visible = total.messages;
+    out->tokens_before = out->tokens_after = total.tokens;
+    /* The change is written: a failure to measure its effect is not a failure of the change. */
+    (void)!report_change(conv, &before, last, MAKI_NOW, MAKI_NOW, out, NULL);
     out->seq = maki_log_last(conv->log);
     out->undone = d.undone;
     out->undone_type = d.undone_type;
     memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
-    out->removed = before.messages > after.messages ? before.messages - after.messages : 0;
-    out->visible = after.messages;
-    out->tokens_before = before.tokens;
-    out->tokens_after = after.tokens;
     return MAKI_OK;
 }
 
@@ -84,7 +132,9 @@ maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_
 {
     maki_status st = MAKI_CONFLICT;
     for (int i = 0; st == MAKI_CONFLICT && i < (expect ? 1 : TRIES); i++) {
-        st = try_once(conv, expect, decide, ctx, out, err);
+        maki_arena arena = maki_arena_new(conv->env.alloc, VIEW_MAX);
+        st = try_once(conv, expect, decide, ctx, &arena, out, err);
+        maki_arena_free(&arena);
     }
     return st;
 }

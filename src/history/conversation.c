@@ -333,6 +333,12 @@ static maki_status apply_trims(passing *p, maki_view_message *seen, maki_err *er
     maki_status st =
         maki_apply_trims(seen->json, p->view->trims + first, count, &p->places, &p->shorter, err);
     seen->json = maki_buf_str(&p->shorter);
+    for (size_t i = first; st == MAKI_OK && i < first + count; i++) {
+        int64_t saved = 0;
+        st = maki_conv_trim_tokens(p->conv, p->view->trims[i], &saved, err);
+        int64_t left = (int64_t)seen->row.tokens - saved;
+        seen->row.tokens = left > 0 ? (uint32_t)left : 0;
+    }
     return st;
 }
 

@@ -75,7 +75,8 @@ maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err)
 typedef struct maki_view_message {
     uint64_t seq; /* 0: a made message */
     uint64_t ev;  /* of the event that made it */
-    maki_row row; /* of a message of the log */
+    maki_row
+        row; /* of a message of the log; its tokens are those of `json`, also of a synthetic message */
     maki_str json;
 } maki_view_message;
 typedef maki_status (*maki_view_message_fn)(void *ctx, const maki_view_message *seen,
@@ -100,6 +101,9 @@ maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_to
                             maki_err *err);
 /* Of the newest view. */
 maki_status maki_conv_total_now(maki_conv *conv, maki_view_totals *out, maki_err *err);
+/* The same tokens from the cache in the index, when no step came after it: in constant time.  Else they are counted and,
+ * if that file may be written, cached. */
+maki_status maki_conv_tokens_cached(maki_conv *conv, uint64_t *tokens, maki_err *err);
 /* Of messages [from, to], whatever was done to them. */
 maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, maki_view_totals *out,
                              maki_err *err);
@@ -110,7 +114,7 @@ typedef struct maki_change {
     uint64_t event; /* 0: no event was needed */
     uint64_t seq;   /* the newest message afterwards */
     unsigned char head[MAKI_CHAIN_LEN];
-    uint64_t removed;        /* messages hidden */
+    maki_view_change did;
     uint64_t visible;        /* in view afterwards */
     uint64_t undone;         /* the event that was made void; 0: none was */
     const char *undone_type; /* its type; a constant */
@@ -190,6 +194,9 @@ maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_
 /* Make all that hides or shortens among the events [first, last] of a run void, with one event. */
 maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, maki_change *out,
                                maki_err *err);
+/* What event `ev` did to the view, as the change that wrote it reported: `did`, `visible`, the tokens and the head's seq.
+ * MAKI_NOTFOUND: it is none that changes the view or marks a message. */
+maki_status maki_conv_step(maki_conv *conv, uint64_t ev, maki_change *out, maki_err *err);
 /* How many of those counted in the view last asked for. */
 uint64_t maki_conv_active_events(const maki_conv *conv, uint64_t first, uint64_t last);
 /* How many condenses and truncations did; *last is the newest of them. */

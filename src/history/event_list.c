@@ -269,6 +269,13 @@ maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *even
     return maki_log_each_event_from(log, events->ev, events->end, read_event, &r, err);
 }
 
+bool maki_event_changes_view(maki_str row)
+{
+    maki_str event;
+    return maki_json_check(row, &event, NULL) != MAKI_OK ||
+           type_of(maki_json_field(event, "type")) != MAKI_EVENT_OTHER;
+}
+
 uint64_t maki_events_at(const maki_events *events, uint64_t seq)
 {
     uint64_t ev = 0;

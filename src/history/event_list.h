@@ -90,6 +90,8 @@ typedef struct maki_events {
     size_t count, capacity;
     uint64_t ev, end; /* read up to this event of any kind, and where it ends in the file */
 } maki_events;
+/* Does an event change the view, or may it, because it cannot be read?  `row` is as it stands in the file. */
+bool maki_event_changes_view(maki_str row);
 /* Read those that have come since they were last read; *events starts out zeroed.  After a failure both are only
  * good to be thrown away. */
 maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *events, maki_err *err);

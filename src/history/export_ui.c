@@ -39,23 +39,12 @@ static maki_str words_of(maki_str message)
     return MAKI_LIT("\"\"");
 }
 
-static maki_status tokens_at(ui *u, uint64_t seq, uint64_t ev, uint64_t *tokens, maki_err *err)
-{
-    const maki_view *view;
-    maki_view_totals totals = { 0 };
-    maki_status st = maki_conv_view(u->conv, seq, ev, &view, err);
-    if (st == MAKI_OK) st = maki_conv_total(u->conv, view, &totals, err);
-    *tokens = totals.tokens;
-    return st;
-}
-
 static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_err *err)
 {
     maki_jw *w = &u->w;
     maki_str message = { "{}", 2 }, value, id = MAKI_LIT("\"\"");
-    uint64_t seq = maki_json_uint_field(event, MAKI_LIT("at")), before = 0, after = 0;
-    maki_status st = tokens_at(u, seq, ev - 1, &before, err);
-    if (st == MAKI_OK) st = tokens_at(u, seq, ev, &after, err);
+    maki_change did;
+    maki_status st = maki_conv_step(u->conv, ev, &did, err);
     if (st != MAKI_OK) return st;
     maki_json_get(event, MAKI_LIT("message"), &message);
     if (!export_string(message, export_kinds[kind].id, &id)) id = MAKI_LIT("\"\"");
@@ -65,10 +54,12 @@ static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_
     maki_jw_field_object(w, kind ? "contextTruncation" : "contextCondense");
     maki_jw_field_raw(w, export_kinds[kind].id, id);
     if (kind == 0)
-        maki_jw_print(w, "'summary':%v,'cost':0", words_of(message));
+        maki_jw_print(w, "'summary':%v,'cost':%f", words_of(message),
+                      maki_json_number_field(event, "cost"));
     else
         maki_jw_print(w, "'messagesRemoved':%i", maki_json_uint_field(event, MAKI_LIT("messages")));
-    maki_jw_print(w, "'prevContextTokens':%i,'newContextTokens':%i}}", before, after);
+    maki_jw_print(w, "'prevContextTokens':%i,'newContextTokens':%i}}", did.tokens_before,
+                  did.tokens_after);
     return w->status;
 }
 

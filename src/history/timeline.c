@@ -1,6 +1,8 @@
 /* timeline.c -- see timeline.h. */
 #include "history/timeline.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -305,4 +307,109 @@ uint64_t maki_view_count(const maki_view *view)
         n += item->from ? item->to - item->from + 1 : 1;
     }
     return n;
+}
+
+/* ---- two views ------------------------------------------------------------------------------------------ */
+
+/* Messages up to `last` that `view` has and `other` has not. */
+static uint64_t count_only_in(const maki_view *view, const maki_view *other, uint64_t last)
+{
+    uint64_t n = 0;
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *a = &view->items[i];
+        uint64_t end = a->to < last ? a->to : last;
+        if (a->from == 0 || a->from > end) continue;
+        n += end - a->from + 1;
+        for (size_t k = 0; k < other->count; k++) {
+            const maki_view_item *b = &other->items[k];
+            uint64_t from = a->from > b->from ? a->from : b->from, to = end < b->to ? end : b->to;
+            if (b->from && from <= to) n -= to - from + 1;
+        }
+    }
+    return n;
+}
+
+/* Tokens that the trims of a message save. */
+static uint64_t saved_of(const maki_view *view, uint64_t seq)
+{
+    uint64_t saved = 0;
+    for (size_t i = maki_view_trims_from(view, seq);
+         i < view->trim_count && view->trims[i]->seq == seq; i++)
+        saved += view->trims[i]->restores ? 0 : view->trims[i]->tokens;
+    return saved;
+}
+
+/* Messages in both views that `view` shows shorter; *first: the first of them. */
+static uint64_t count_shorter_in(const maki_view *view, const maki_view *other, uint64_t *first)
+{
+    uint64_t n = 0, seq = 0;
+    for (size_t i = 0; i < view->trim_count; i++) {
+        bool next = view->trims[i]->seq != seq;
+        seq = view->trims[i]->seq;
+        if (!next || !maki_view_has(view, seq) || !maki_view_has(other, seq) ||
+            saved_of(view, seq) <= saved_of(other, seq))
+            continue;
+        if (n++ == 0) *first = seq;
+    }
+    return n;
+}
+
+static bool has_made(const maki_view *view, const maki_view_item *item)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *own = &view->items[i];
+        if (own->from == 0 && own->log == item->log && own->made->ev == item->made->ev) return true;
+    }
+    return false;
+}
+
+maki_view_change maki_view_compare(const maki_view *before, const maki_view *after, uint64_t last)
+{
+    maki_view_change c = { .hidden = count_only_in(before, after, last),
+                           .restored = count_only_in(after, before, last) };
+    c.expanded = count_shorter_in(before, after, &c.seq);
+    c.shortened = count_shorter_in(after, before, &c.seq);
+    for (size_t i = 0; i < after->count; i++) {
+        const maki_view_item *item = &after->items[i];
+        if (item->from == 0 && item->made->type == MAKI_EVENT_TRUNCATE && !has_made(before, item))
+            c.behind += item->made->messages;
+    }
+    return c;
+}
+
+maki_status maki_view_copy(const maki_view *view, maki_arena *arena, maki_view *out, maki_err *err)
+{
+    *out = *view;
+    out->items = maki_arena_array(arena, view->count + 1, sizeof *out->items);
+    out->trims = maki_arena_array(arena, view->trim_count + 1, sizeof *out->trims);
+    if (!out->items || !out->trims) return maki_arena_status(arena, err);
+    if (view->count) memcpy(out->items, view->items, view->count * sizeof *out->items);
+    if (view->trim_count) memcpy(out->trims, view->trims, view->trim_count * sizeof *out->trims);
+    return MAKI_OK;
+}
+
+void maki_view_change_text(const maki_view_change *c, char out[MAKI_VIEW_CHANGE_MAX])
+{
+    const struct {
+        uint64_t n, seq;
+        const char *words;
+    } parts[] = { { c->hidden, 0, "out of view" },
+                  { c->restored, 0, "back in view" },
+                  { c->shortened, c->seq, "shortened" },
+                  { c->expanded, c->seq, "expanded" } };
+    int used = 0;
+    out[0] = '\0';
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        const char *comma = used ? ", " : "", *s = parts[i].n == 1 ? "" : "s";
+        if (parts[i].n == 0) continue;
+        if (parts[i].n == 1 && parts[i].seq)
+            used += snprintf(out + used, MAKI_VIEW_CHANGE_MAX - (size_t)used,
+                             "%smessage %" PRIu64 " %s", comma, parts[i].seq, parts[i].words);
+        else
+            used += snprintf(out + used, MAKI_VIEW_CHANGE_MAX - (size_t)used,
+                             "%s%" PRIu64 " message%s %s", comma, parts[i].n, s, parts[i].words);
+    }
+    if (c->hidden && c->behind > c->hidden)
+        snprintf(out + used, MAKI_VIEW_CHANGE_MAX - (size_t)used, ", %" PRIu64 " behind the marker",
+                 c->behind);
 }

@@ -56,6 +56,22 @@ maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *
 /* How many messages it has. */
 uint64_t maki_view_count(const maki_view *view);
 
+/* What a step did to a view, in messages of the log: a summary or a marker is none. */
+typedef struct maki_view_change {
+    uint64_t hidden, restored;    /* no longer in view; in view again */
+    uint64_t shortened, expanded; /* with less text than before; with more */
+    uint64_t seq;                 /* the first of these */
+    uint64_t
+        behind; /* messages that a new marker stands for, with those of the markers that it replaced */
+} maki_view_change;
+/* From `before`, when message `last` was the newest, to `after`. */
+maki_view_change maki_view_compare(const maki_view *before, const maki_view *after, uint64_t last);
+/* A copy in the arena, good for maki_view_compare after the view itself is gone. */
+maki_status maki_view_copy(const maki_view *view, maki_arena *arena, maki_view *out, maki_err *err);
+/* "4 messages out of view, message 7 shortened"; "": it did neither. */
+enum { MAKI_VIEW_CHANGE_MAX = 240 };
+void maki_view_change_text(const maki_view_change *change, char out[MAKI_VIEW_CHANGE_MAX]);
+
 bool maki_view_pinned(const maki_view *view, uint64_t seq);
 /* Is message `seq` in it? */
 bool maki_view_has(const maki_view *view, uint64_t seq);

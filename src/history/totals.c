@@ -2,6 +2,7 @@
  *
  * A sum over messages is two records of an index.  What events made (summaries, markers, trims) has its tokens
  * in the event; where they are not those of o200k_base (events of former versions) they are counted each time. */
+#include "base/str.h"
 #include "history/apply_trims.h"
 #include "history/conv_internal.h"
 
@@ -128,4 +129,46 @@ maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, maki_v
         to = base;
     }
     return st;
+}
+
+/* ---- the newest view, cached ----------------------------------------------------------------------------- */
+
+enum { NEWEST = 64 << 10 /* bytes of events that are searched for a step */ };
+
+/* Do the newest events show that none after event `ev` changes the view? */
+static maki_status is_unchanged_since(maki_log *log, uint64_t ev, bool *out, maki_err *err)
+{
+    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, NEWEST);
+    uint64_t here = maki_log_events(log);
+    maki_status st = here > ev ? maki_log_newest_events(log, NEWEST, &rows, err) : MAKI_OK;
+    maki_str rest = maki_buf_str(&rows), row;
+    uint64_t count = 0;
+    for (maki_str all = rest; st == MAKI_OK && all.len; count++)
+        maki_str_take(&all, '\n', &row);
+    *out = here >= ev && here - ev <= count;
+    for (here -= count; st == MAKI_OK && rest.len;) {
+        maki_str_take(&rest, '\n', &row);
+        if (++here > ev && maki_event_changes_view(row)) *out = false;
+    }
+    maki_buf_free(&rows);
+    return st;
+}
+
+maki_status maki_conv_tokens_cached(maki_conv *conv, uint64_t *tokens, maki_err *err)
+{
+    maki_log *log = conv->log;
+    maki_log_files files = maki_log_paths(log);
+    maki_view_totals total = { 0 };
+    uint64_t records = 0, events = 0, base = maki_log_base(log), now = maki_log_last(log) - base;
+    bool known = maki_index_view(files.index, tokens, &records, &events) && records <= now;
+    if (known && records == now && events == maki_log_events(log)) return MAKI_OK;
+    maki_status st = known ? is_unchanged_since(log, events, &known, err) : MAKI_OK;
+    if (st == MAKI_OK && known)
+        st = maki_conv_tokens(conv, base + records + 1, base + now, &total, err);
+    if (st == MAKI_OK && !known) st = maki_conv_total_now(conv, &total, err);
+    if (st != MAKI_OK) return st;
+    *tokens = total.tokens + (known ? *tokens : 0);
+    if (!files.index->is_private)
+        maki_index_store_view(&conv->env, files.index_path, *tokens, now, maki_log_events(log));
+    return MAKI_OK;
 }

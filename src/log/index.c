@@ -16,6 +16,9 @@
 #include "log/lines.h"
 
 _Static_assert(sizeof(maki_index_header) == 128, "the header has 128 bytes");
+_Static_assert(offsetof(maki_index_header, check) ==
+                   offsetof(maki_index_header, view_check) + sizeof(uint64_t),
+               "the cached tokens are the last fields before `check`");
 
 static const char magic[8] = { 'M', 'A', 'K', 'I', 'I', 'D', 'X', '1' };
 enum { VERSION = 1, BLOCK_ROWS = 64 };
@@ -25,6 +28,8 @@ static uint64_t header_checksum(maki_index_header header)
 {
     header.count = header.end = header.view_hash = header.check = 0;
     header.events = header.events_check = 0;
+    header.view_tokens = header.view_check = 0;
+    header.view_records = header.view_events = 0;
     return XXH3_64bits(&header, sizeof header);
 }
 
@@ -42,6 +47,14 @@ void maki_index_header_init(maki_index_header *header, const char *family, uint6
     header->check = header_checksum(*header);
 }
 
+enum { VIEW_AT = offsetof(maki_index_header, view_tokens) };
+
+uint64_t maki_index_view_check(const maki_index_header *h)
+{
+    if (!h->view_tokens && !h->view_records && !h->view_events) return 0;
+    return XXH3_64bits(&h->view_tokens, offsetof(maki_index_header, view_check) - VIEW_AT);
+}
+
 maki_status maki_index_refresh(maki_index *index, maki_err *err)
 {
     maki_index_header header;
@@ -52,7 +65,8 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err)
     if (got < sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
         header.version != VERSION || header.row_size != sizeof(maki_row) ||
         header.check != header_checksum(header) ||
-        header.events_check != XXH3_64bits(&header.events, sizeof header.events)) {
+        header.events_check != XXH3_64bits(&header.events, sizeof header.events) ||
+        header.view_check != maki_index_view_check(&header)) {
         return maki_fail(err, MAKI_CORRUPT, "the index is corrupt or of another version");
     }
     uint64_t size = 0;
@@ -78,6 +92,34 @@ maki_status maki_index_store_event_count(maki_index *index, uint64_t events, mak
     index->header.events_check = stored.check;
     return MAKI_OK;
 }
+
+/* ---- the tokens of the newest view ------------------------------------------------------------------ */
+
+bool maki_index_view(const maki_index *index, uint64_t *tokens, uint64_t *records, uint64_t *events)
+{
+    const maki_index_header *h = &index->header;
+    *tokens = h->view_tokens;
+    *records = h->view_records;
+    *events = h->view_events;
+    return h->view_check != 0;
+}
+
+void maki_index_store_view(const maki_env *env, const char *path, uint64_t tokens, uint64_t records,
+                           uint64_t events)
+{
+    maki_index_header h = { .view_tokens = tokens,
+                            .view_records = (uint32_t)records,
+                            .view_events = (uint32_t)events };
+    maki_str bytes = { (const char *)&h + VIEW_AT, sizeof h - sizeof h.check - VIEW_AT };
+    if (records > UINT32_MAX || events > UINT32_MAX) return;
+    h.view_check = maki_index_view_check(&h);
+    int fd = env->files->open(env->files, path, O_WRONLY, 0);
+    if (fd < 0) return;
+    (void)!maki_file_write_at(env->files, fd, VIEW_AT, bytes, NULL);
+    env->files->close(env->files, fd);
+}
+
+/* ---- opening ---------------------------------------------------------------------------------------- */
 
 maki_status maki_index_open(maki_index *index, const maki_env *env, const char *path, bool write,
                             maki_err *err)

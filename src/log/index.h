@@ -52,8 +52,11 @@ typedef struct maki_index_header {
     unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
     uint64_t events; /* their number after the last write; a shorter events file has lost some */
     uint64_t events_check; /* xxh3 of `events` */
-    unsigned char reserved[24];
-    uint64_t check; /* xxh3 of all fields before it, those that change taken as 0 */
+    /* The tokens of the newest view, as they were with so many records and events; a cache */
+    uint64_t view_tokens;
+    uint32_t view_records, view_events;
+    uint64_t view_check; /* xxh3 of these three; all are 0: unknown */
+    uint64_t check;      /* xxh3 of all fields before it, those that change taken as 0 */
 } maki_index_header;
 
 typedef struct maki_index {
@@ -68,6 +71,15 @@ typedef struct maki_index {
 
 /* Store the number of events in the header.  Not synced; a number that is too small is harmless. */
 maki_status maki_index_store_event_count(maki_index *index, uint64_t events, maki_err *err);
+
+/* The check that belongs to the cached tokens of a header. */
+uint64_t maki_index_view_check(const maki_index_header *header);
+/* The cached tokens of the view; false: unknown. */
+bool maki_index_view(const maki_index *index, uint64_t *tokens, uint64_t *records,
+                     uint64_t *events);
+/* Cache them in the index at `path`, as far as it may be written; a failure is harmless. */
+void maki_index_store_view(const maki_env *env, const char *path, uint64_t tokens, uint64_t records,
+                           uint64_t events);
 
 /* Initialize *header with these values; magic, version and check are filled in. */
 void maki_index_header_init(maki_index_header *header, const char *family, uint64_t base,

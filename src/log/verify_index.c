@@ -15,7 +15,7 @@ static maki_status report_index(verifier *c, uint64_t offset, uint64_t seq, cons
     return maki_verify_report(c, MAKI_FOUND_INDEX, "index", offset, seq, 0, what, err);
 }
 
-/* The expected header; count, end and family are those of the one on disk. */
+/* The expected header; count, end, family and the cached tokens are those of the one on disk. */
 static maki_index_header expected_header(const verifier *c, const unsigned char *start,
                                          uint64_t base)
 {
@@ -28,6 +28,10 @@ static maki_index_header expected_header(const verifier *c, const unsigned char 
     expected.events = c->stored.header.events;
     expected.events_check =
         maki_row_hash((maki_str){ (const char *)&expected.events, sizeof expected.events });
+    expected.view_tokens = c->stored.header.view_tokens;
+    expected.view_records = c->stored.header.view_records;
+    expected.view_events = c->stored.header.view_events;
+    expected.view_check = maki_index_view_check(&expected);
     return expected;
 }
 

@@ -16,6 +16,8 @@
 #include "manage/thresholds.h"
 #include "token/family.h"
 
+enum { VIEW_MAX = 256 << 20 };
+
 static int64_t now_ms(maki_conv *conv)
 {
     const maki_clock *clock = maki_log_env(maki_conv_log(conv))->clock;
@@ -26,6 +28,12 @@ static int64_t now_ms(maki_conv *conv)
 static double model_tokens(const maki_manage_in *in, double counted)
 {
     return maki_scaled_tokens(counted, in->scale);
+}
+
+/* The share of the model's own window, as the log prints it. */
+static double usage_of(const maki_manage_in *in, double counted)
+{
+    return counted * in->scale / in->model_window;
 }
 
 /* ---- is a run due? -------------------------------------------------------------------------------------------- */
@@ -76,8 +84,8 @@ static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
         st = maki_run_history_backoff(work->conv, out->tokens_before, in, &out->waits, err);
     *acts = out->reason != MAKI_REASON_NONE && !out->waits;
     maki_kv values[] = { MAKI_KV_I("total_tokens", model_tokens(in, out->tokens_before)),
-                         MAKI_KV_I("context_window", model_tokens(in, in->window)),
-                         MAKI_KV_N("usage", out->tokens_before / in->window),
+                         MAKI_KV_I("context_window", in->model_window),
+                         MAKI_KV_N("usage", usage_of(in, out->tokens_before)),
                          MAKI_KV_I("messages", messages),
                          MAKI_KV_S("action", maki_str_of(*acts ? "compress" : "none")),
                          MAKI_KV_S("session", maki_conv_id(work->conv)) };
@@ -171,11 +179,23 @@ static bool has_failed(const maki_manage_in *in, const maki_manage_report *out)
     return out->reason != MAKI_REASON_FORCED && is_due(in, out->tokens_after);
 }
 
-/* The steps of the policy, then the trimming of the largest messages while it does not fit. */
+/* The steps of the policy, then the trimming of the largest messages while it does not fit; what all of them did to the
+ * view is measured once, at the end. */
 static maki_status run_steps(maki_manage_work *work, maki_err *err)
 {
-    maki_status st = maki_manage_steps(work, err);
-    return st == MAKI_OK && maki_manage_over(work) ? maki_manage_trim(work, err) : st;
+    const maki_view *view;
+    maki_view before;
+    maki_log *log = maki_conv_log(work->conv);
+    uint64_t last = maki_log_last(log);
+    maki_arena arena = maki_arena_new(maki_log_env(log)->alloc, VIEW_MAX);
+    maki_status st = maki_conv_view(work->conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_view_copy(view, &arena, &before, err);
+    if (st == MAKI_OK) st = maki_manage_steps(work, err);
+    if (st == MAKI_OK && maki_manage_over(work)) st = maki_manage_trim(work, err);
+    if (st == MAKI_OK) st = maki_conv_view(work->conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) work->report->did = maki_view_compare(&before, view, last);
+    maki_arena_free(&arena);
+    return st;
 }
 
 /* The numbers of the events as they were written. */
@@ -195,7 +215,7 @@ static maki_status record_failure(maki_manage_work *work, maki_plan *plan, maki_
     maki_plan_rollback(plan);
     renumber(out, plan);
     out->tokens_after = out->tokens_before;
-    out->messages_removed = 0;
+    out->did = (maki_view_change){ 0 };
     out->action = MAKI_STEP_NONE;
     out->failed = why != MAKI_CANCELLED;
     maki_status st =
@@ -209,7 +229,7 @@ static maki_status run(maki_manage_work *work, maki_err *err)
     maki_manage_report *out = work->report;
     maki_plan plan;
     maki_str session = maki_conv_id(work->conv);
-    maki_kv values[] = { MAKI_KV_N("usage", out->tokens_before / in->window),
+    maki_kv values[] = { MAKI_KV_N("usage", usage_of(in, out->tokens_before)),
                          MAKI_KV_S("reason", maki_str_of(maki_reason_name(out->reason))),
                          MAKI_KV_S("session", session) };
     maki_log_event(in->logger, MAKI_INFO, "compress_start", values, 3);
@@ -245,6 +265,7 @@ static maki_manage_in scale_input(const maki_manage_in *in, const maki_summarize
     maki_manage_in own = *in;
     own.scale = in->scale > 0 ? in->scale : 1;
     own.window /= own.scale;
+    if (!(in->model_window > 0)) own.model_window = in->window;
     own.max_tokens /= own.scale;
     own.threshold_tokens /= own.scale;
     own.summarizer = summarizer;

@@ -18,6 +18,8 @@
 typedef struct maki_manage_in {
     double scale; /* tokens of the model for one of the index; 0: 1 */
     double window;
+    double
+        model_window; /* what the log prints when `window` is less than the model has; 0: it is not */
     double max_tokens; /* reserved for the answer; 0: 8192 */
     double
         other_tokens; /* sent in addition to the messages: system prompt, tools, memories; as the index counts */
@@ -62,7 +64,7 @@ typedef struct maki_manage_report {
     double tokens_before, tokens_after; /* with other_tokens, of the model */
     double counted;                     /* tokens_after as the index counts */
     double allowed, target;             /* tokens that may be sent; that a run reduces to */
-    uint64_t messages_removed;
+    maki_view_change did;
     maki_summary_usage usage;  /* of summarisers, also of those whose summary was not used */
     maki_fact_coverage survey; /* of the last condense that stayed: facts kept and lost */
     maki_err fell_back;        /* why the fallback summarizer wrote it; MAKI_OK: it did not */

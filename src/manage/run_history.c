@@ -56,8 +56,7 @@ static void write_record(maki_jw *w, const maki_manage_in *in, const maki_manage
                   "'messagesRemoved':%i,'ms':%i",
                   maki_reason_name(r->reason), maki_step_name(r->action),
                   (int64_t)maki_scaled_tokens(r->tokens_before, in->scale),
-                  (int64_t)maki_scaled_tokens(r->tokens_after, in->scale), r->messages_removed,
-                  r->ms);
+                  (int64_t)maki_scaled_tokens(r->tokens_after, in->scale), r->did.hidden, r->ms);
     maki_summary_usage_write(w, &r->usage);
     if (r->survey.measured)
         maki_jw_print(w, "'factsKept':%i,'factsLost':%i", r->survey.kept, r->survey.lost);
@@ -181,6 +180,7 @@ maki_status maki_run_history_undo(maki_conv *conv, uint64_t run, maki_run_undone
     out->run = s.found.ev;
     out->events = maki_conv_active_events(conv, s.found.first, s.found.last);
     st = maki_conv_undo_run(conv, s.found.first, s.found.last, &change, err);
+    out->did = change.did;
     out->tokens_before = (double)change.tokens_before;
     out->tokens_after = (double)change.tokens_after;
     return st;

@@ -22,6 +22,7 @@ maki_status maki_run_history_backoff(maki_conv *conv, double tokens, const maki_
 typedef struct maki_run_undone {
     uint64_t run;    /* the event of its record */
     uint64_t events; /* how many were undone */
+    maki_view_change did;
     double tokens_before, tokens_after;
 } maki_run_undone;
 

@@ -46,7 +46,6 @@ void maki_step_effect_event(maki_step_effect *effect, const maki_change *change)
 {
     effect->count++;
     effect->event = change->event;
-    effect->removed += change->removed;
 }
 
 /* ---- what each step does ---------------------------------------------------------------------------------- */
@@ -156,7 +155,6 @@ static void save_report(maki_manage_work *r, const maki_plan *before, const maki
     if (r->pending) return;
     r->before = *before;
     r->saved.action = report->action;
-    r->saved.removed = report->messages_removed;
     r->saved.survey = report->survey;
     r->saved.fell_back = report->fell_back;
     r->pending_from =
@@ -173,7 +171,6 @@ static maki_status resolve_pending(maki_manage_work *r, maki_err *err)
     for (size_t i = r->pending_from; i < r->report->taken_count; i++)
         r->report->taken[i].undone = r->report->taken[i].event != 0;
     r->report->action = r->saved.action;
-    r->report->messages_removed = r->saved.removed;
     r->report->survey = r->saved.survey;
     r->report->fell_back = r->saved.fell_back;
     r->failed = true;
@@ -196,7 +193,6 @@ static maki_status measure_step(maki_manage_work *r, const maki_step *step,
     *progress = r->report->tokens_after < before;
     if (*progress && step->kind != MAKI_STEP_LAST) /* which reports itself what helped */
         r->report->action = step->kind;
-    r->report->messages_removed += effect->removed;
     if (effect->survey.measured) {
         r->report->survey = effect->survey;
         r->report->fell_back = effect->fell_back;

@@ -11,7 +11,6 @@ enum { MAKI_STEP_EFFECT_MAX = 16 /* events of one step */ };
 typedef struct maki_step_effect {
     size_t count;              /* events, */
     uint64_t event;            /* the last of them */
-    uint64_t removed;          /* messages hidden */
     maki_fact_coverage survey; /* of a summary */
     maki_err fell_back;        /* why the fallback summarizer wrote it; MAKI_OK: it did not */
 } maki_step_effect;
@@ -32,7 +31,6 @@ typedef struct maki_manage_work {
     double pending_target;
     struct { /* the report before them */
         maki_step_kind action;
-        uint64_t removed;
         maki_fact_coverage survey;
         maki_err fell_back;
     } saved;

@@ -1,6 +1,10 @@
 /* context.c -- the fields `model` and `window` of a call, over what the conversation itself says. */
 #include "ops/context.h"
 
+#include <stdio.h>
+
+#include "base/json_print.h"
+#include "base/str.h"
 #include "manage/thresholds.h"
 #include "ops/op_common.h"
 
@@ -20,4 +24,20 @@ void maki_put_threshold(maki_jw *out, const maki_run_limits *limits, const maki_
     if (percent <= MAKI_THRESHOLD_MAX) maki_jw_field_number(out, "threshold", percent);
     if (limits->threshold_tokens > 0)
         maki_jw_field_number(out, "thresholdTokens", limits->threshold_tokens);
+}
+
+void maki_put_usage(maki_jw *out, const maki_context_use *use, double tokens)
+{
+    char percent[24];
+    double window = use->figures.window;
+    snprintf(percent, sizeof percent, "%.0f%%", 100 * tokens / window);
+    maki_jw_print(out, "'contextUsage':%z,'tokens':%f,'window':%f", percent, tokens, window);
+}
+
+void maki_put_view_change(maki_jw *out, const maki_view_change *did)
+{
+    char words[MAKI_VIEW_CHANGE_MAX];
+    maki_view_change_text(did, words);
+    maki_jw_print(out, "'restored':%I,'shortened':%I,'expanded':%I,'effect':%z", did->restored,
+                  did->shortened, did->expanded, words);
 }

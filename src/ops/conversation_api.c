@@ -7,6 +7,7 @@
 
 #include <maki/maki.h>
 
+#include "base/alloc.h"
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/str.h"
@@ -18,12 +19,15 @@
 #include "history/token_counter.h"
 #include "log/verify.h"
 #include "ops/op.h"
+#include "store/context_use.h"
 #include "token/family.h"
 
 struct maki_conversation {
     const maki_alloc *alloc;
     maki_conv *conv;
     maki_conv *second; /* the same files read-only; opened on first use */
+    maki *m;
+    maki_context_use *use; /* read on first use */
     maki_env env;
     char path[MAKI_PATH_MAX];
 };
@@ -53,7 +57,7 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
                                        .progress_ctx = m->counting_ctx };
     maki_conversation *c = alloc->resize(alloc, NULL, 0, sizeof *c);
     if (!c) return maki_fail_nomem(err);
-    *c = (maki_conversation){ .alloc = alloc, .env = m->env };
+    *c = (maki_conversation){ .alloc = alloc, .m = m, .env = m->env };
     maki_status st = maki_conversation_path(m, path, c->path, sizeof c->path, err);
     if (st == MAKI_OK) st = maki_conv_open(&m->env, c->path, &conv_options, &c->conv, err);
     if (st != MAKI_OK) {
@@ -69,6 +73,7 @@ void maki_conversation_close(maki_conversation *c)
     if (!c) return;
     maki_conv_close(c->conv);
     maki_conv_close(c->second);
+    if (c->use) maki_delete(c->alloc, c->use);
     c->alloc->resize(c->alloc, c, sizeof *c, 0);
 }
 
@@ -154,6 +159,28 @@ maki_status maki_conversation_each_event(maki_conversation *c, maki_each_event f
 {
     event_visitor v = { fn, ctx };
     return maki_log_each_event(maki_conv_log(c->conv), visit_event, &v, err);
+}
+
+maki_status maki_conversation_effect(maki_conversation *c, uint64_t ev, maki_effect *out,
+                                     maki_err *err)
+{
+    maki_change did;
+    maki_run_limits_in none = { .config = c->m->config };
+    maki_status st = maki_conv_step(c->conv, ev, &did, err);
+    if (st == MAKI_OK && !c->use) {
+        c->use = maki_new(c->alloc, maki_context_use);
+        st = c->use ? maki_context_use_of(c->conv, &none, c->use, err) : maki_fail_nomem(err);
+    }
+    if (st != MAKI_OK) return st;
+    *out = (maki_effect){ did.did.hidden,
+                          did.did.restored,
+                          did.did.shortened,
+                          did.did.expanded,
+                          maki_context_tokens(c->use, (double)did.tokens_before),
+                          maki_context_tokens(c->use, (double)did.tokens_after),
+                          "" };
+    maki_view_change_text(&did.did, out->effect);
+    return MAKI_OK;
 }
 
 /* ---- tokens ------------------------------------------------------------------------------------------ */

@@ -41,6 +41,26 @@ static maki_status write_event(void *ctx, uint64_t ev, maki_str json, maki_err *
     return out->status;
 }
 
+typedef struct step_list {
+    maki_conversation *c;
+    maki_jw *out;
+} step_list;
+
+static maki_status write_step(void *ctx, uint64_t ev, maki_str json, maki_err *err)
+{
+    const step_list *list = ctx;
+    maki_effect step;
+    (void)json;
+    maki_status st = maki_conversation_effect(list->c, ev, &step, err);
+    if (st != MAKI_OK) return st == MAKI_NOTFOUND ? MAKI_OK : st;
+    maki_jw_print(list->out,
+                  "{'event':%i,'removed':%i,'restored':%I,'shortened':%I,'expanded':%I,"
+                  "'effect':%z,'tokensBefore':%f,'tokensAfter':%f}",
+                  ev, step.hidden, step.restored, step.shortened, step.expanded, step.effect,
+                  step.tokens_before, step.tokens_after);
+    return list->out->status;
+}
+
 maki_status maki_op_history_log(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_conversation *c = NULL;
@@ -49,7 +69,10 @@ maki_status maki_op_history_log(maki_op_call *call, maki_jw *out, maki_err *err)
         maki_jw_print(out, "{'messages':[");
         st = maki_conversation_each(c, MAKI_LATEST, true, write_message, out, err);
         maki_jw_print(out, "],'events':[");
+        step_list list = { c, out };
         if (st == MAKI_OK) st = maki_conversation_each_event(c, write_event, out, err);
+        maki_jw_print(out, "],'steps':[");
+        if (st == MAKI_OK) st = maki_conversation_each_event(c, write_step, &list, err);
         maki_jw_print(out, "]}");
     }
     maki_conversation_close(c);

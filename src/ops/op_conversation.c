@@ -75,8 +75,10 @@ static void write_change(maki_jw *out, const maki_change *c, const maki_context_
 {
     maki_jw_print(out, "{'event':%i,'seq':%i", c->event, c->seq);
     put_head(out, c->head);
-    maki_jw_print(out, "'removed':%i,'visible':%i,'tokensBefore':%f,'tokensAfter':%f", c->removed,
-                  c->visible, maki_context_tokens(use, (double)c->tokens_before),
+    maki_jw_print(out, "'removed':%i", c->did.hidden);
+    maki_put_view_change(out, &c->did);
+    maki_jw_print(out, "'visible':%i,'tokensBefore':%f,'tokensAfter':%f", c->visible,
+                  maki_context_tokens(use, (double)c->tokens_before),
                   maki_context_tokens(use, (double)c->tokens_after));
     if (c->undone)
         maki_jw_print(out, "'undone':%i,'undoneType':%s", c->undone, maki_str_of(c->undone_type));
@@ -295,14 +297,18 @@ maki_status maki_op_history_effective_conversation(maki_op_call *call, maki_jw *
     maki_conv *conv = NULL;
     const maki_view *view;
     uint64_t seq, ev;
+    maki_view_totals total;
+    maki_context_use use;
     maki_field_revision(call, &seq, &ev);
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
+    if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, seq, ev, &view, err);
+    if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
         maki_jw_print(out, "{'messages':");
         maki_jw_begin_value(out);
         st = maki_conv_write(conv, view, true, maki_jw_sink(out), err);
-        maki_jw_end_object(out);
+        maki_jw_print(out, "'tokens':%f}", maki_context_tokens(&use, (double)total.tokens));
     }
     maki_conv_close(conv);
     return st;
@@ -370,9 +376,11 @@ maki_status maki_op_history_diff(maki_op_call *call, maki_jw *out, maki_err *err
     maki_conv *left = NULL, *right = NULL;
     const maki_view *a = NULL, *b = NULL;
     maki_view_totals total_a, total_b;
+    maki_context_use use;
     uint64_t seq = 0, ev = 0;
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &left, err);
     if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_READ, &right, err);
+    if (st == MAKI_OK) st = maki_context_use_read(call, left, &use, err);
     if (st == MAKI_OK) st = revision_field(call, "a", &seq, &ev, err);
     if (st == MAKI_OK) st = maki_conv_view(left, seq, ev, &a, err);
     if (st == MAKI_OK) st = revision_field(call, "b", &seq, &ev, err);
@@ -385,8 +393,10 @@ maki_status maki_op_history_diff(maki_op_call *call, maki_jw *out, maki_err *err
         write_only_synthetic(out, "madeOnlyA", a, b);
         write_only_in(out, "onlyB", b, a);
         write_only_synthetic(out, "madeOnlyB", b, a);
-        maki_jw_print(out, "'messagesA':%i,'messagesB':%i,'tokensA':%i,'tokensB':%i}",
-                      total_a.messages, total_b.messages, total_a.tokens, total_b.tokens);
+        maki_jw_print(out, "'messagesA':%i,'messagesB':%i,'tokensA':%f,'tokensB':%f}",
+                      total_a.messages, total_b.messages,
+                      maki_context_tokens(&use, (double)total_a.tokens),
+                      maki_context_tokens(&use, (double)total_b.tokens));
     }
     maki_conv_close(left);
     maki_conv_close(right);

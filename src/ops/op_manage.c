@@ -166,8 +166,9 @@ static void write_report(maki_jw *out, const maki_run_limits *limits, const maki
                   "'messagesRemoved':%i,'compressionTime':%i",
                   maki_reason_name(report->reason), maki_step_name(report->action),
                   report->tokens_before, report->tokens_after,
-                  maki_reduction(report->tokens_before, report->tokens_after),
-                  report->messages_removed, report->ms);
+                  maki_reduction(report->tokens_before, report->tokens_after), report->did.hidden,
+                  report->ms);
+    maki_put_view_change(out, &report->did);
     maki_summary_usage_write(out, &report->usage);
     maki_fact_coverage_write(out, &report->survey);
     maki_jw_print(out, "'allowed':%f,'target':%f,'within':%b", report->allowed, report->target,
@@ -323,8 +324,10 @@ maki_status maki_op_manage_undo(maki_op_call *call, maki_jw *out, maki_err *err)
         st = maki_run_history_undo(conv, (uint64_t)maki_in_number(call, "run", 0), &undone, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
-    maki_jw_print(out, "{'run':%i,'events':%i,'tokensBefore':%f,'tokensAfter':%f}",
-                  (uint64_t)undone.run, (uint64_t)undone.events,
+    maki_jw_print(out, "{'run':%i,'events':%i,'removed':%i", (uint64_t)undone.run,
+                  (uint64_t)undone.events, undone.did.hidden);
+    maki_put_view_change(out, &undone.did);
+    maki_jw_print(out, "'tokensBefore':%f,'tokensAfter':%f}",
                   maki_context_tokens(&use, undone.tokens_before),
                   maki_context_tokens(&use, undone.tokens_after));
     return MAKI_OK;

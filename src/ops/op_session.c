@@ -8,10 +8,11 @@
 #include "base/json_print.h"
 #include "base/str.h"
 #include "history/blocks.h"
+#include "ops/context.h"
 #include "ops/op.h"
 #include "ops/op_common.h"
 #include "store/sessions.h"
-#include "store/transcript.h"
+#include "token/family.h"
 
 enum {
     LIST_DEFAULT = 50,
@@ -54,42 +55,51 @@ static bool title_of(maki_str row, char *out, size_t capacity)
 }
 
 /* The title of a conversation; "" when it cannot be read. */
-static void read_title(const maki_op_call *call, const char *path, char out[TITLE_MAX])
+static void read_title(maki_conv *conv, char out[TITLE_MAX])
 {
-    maki_conv *conv = NULL;
-    maki_conv_options options = { .read_only = true, .threads = 1 };
-    maki_buf row = maki_buf_new(call->m->env.alloc, ROW_MAX);
-    out[0] = '\0';
-    if (maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK) {
-        maki_log *log = maki_conv_log(conv);
-        uint64_t first = maki_log_base(log) + 1, last = maki_log_last(log);
-        bool found = false;
-        for (uint64_t seq = first; !found && seq <= last && seq < first + TITLE_ROWS; seq++) {
-            maki_buf_clear(&row);
-            if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
-                found = title_of(maki_buf_str(&row), out, TITLE_MAX);
-        }
-        if (!found) out[0] = '\0';
+    maki_log *log = maki_conv_log(conv);
+    maki_buf row = maki_buf_new(maki_log_env(log)->alloc, ROW_MAX);
+    uint64_t first = maki_log_base(log) + 1, last = maki_log_last(log);
+    bool found = false;
+    for (uint64_t seq = first; !found && seq <= last && seq < first + TITLE_ROWS; seq++) {
+        maki_buf_clear(&row);
+        if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
+            found = title_of(maki_buf_str(&row), out, TITLE_MAX);
     }
+    if (!found) out[0] = '\0';
     maki_buf_free(&row);
-    maki_conv_close(conv);
 }
 
 /* ---- session.list -------------------------------------------------------------------------------------- */
+
+/* How full its window is costs the newest 64 KB of its events, however long it is (maki_conv_tokens_cached). */
+static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
+                      const maki_session *s)
+{
+    maki_run_limits_in none = { .config = call->m->config };
+    maki_context_use use;
+    uint64_t tokens = 0;
+    if (maki_context_use_of_session(conv, s, &none, &use, NULL) == MAKI_OK &&
+        maki_conv_tokens_cached(conv, &tokens, NULL) == MAKI_OK)
+        maki_put_usage(out, &use, maki_context_tokens(&use, (double)tokens));
+}
 
 static void write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
                           const char *home)
 {
     char path[MAKI_PATH_MAX], title[TITLE_MAX] = "";
-    maki_session_location location = { .directory = "" };
+    maki_conv *conv = NULL;
+    maki_conv_options options = { .read_only = true, .share_index = true, .threads = 1 };
     snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
-    (void)maki_session_location_of(path, &location);
-    read_title(call, path, title);
+    bool opened = maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK;
+    if (opened) read_title(conv, title);
     maki_jw_object(out);
     maki_put_session(out, s);
-    maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i,'tokens':%i}", maki_str_of(title),
-                  s->updated, s->messages,
-                  maki_transcript_tokens(&call->m->env, location.directory, s->id));
+    maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i", maki_str_of(title), s->updated,
+                  s->messages);
+    if (opened) write_use(call, out, conv, s);
+    maki_jw_end_object(out);
+    maki_conv_close(conv);
 }
 
 maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err)
@@ -153,6 +163,7 @@ static void write_content(maki_jw *out, maki_str row)
 typedef struct show_state {
     maki_jw *out;
     uint64_t skip; /* messages of the view still to be skipped */
+    double scale;  /* tokens of the model for one of the index */
 } show_state;
 
 static maki_status write_message(void *ctx, const maki_view_message *seen, maki_err *err)
@@ -165,9 +176,9 @@ static maki_status write_message(void *ctx, const maki_view_message *seen, maki_
         return MAKI_OK;
     }
     maki_json_get(seen->json, MAKI_LIT("role"), &role);
-    maki_jw_print(s->out, "{'seq':%i,'role':%v", seen->seq, role);
-    if (seen->seq)
-        maki_jw_print(s->out, "'tokens':%i,'at':%i", (uint64_t)seen->row.tokens, seen->row.ts);
+    maki_jw_print(s->out, "{'seq':%i,'role':%v,'tokens':%f", seen->seq, role,
+                  maki_scaled_tokens(seen->row.tokens, s->scale));
+    if (seen->seq) maki_jw_print(s->out, "'at':%i", seen->row.ts);
     write_content(s->out, seen->json);
     maki_jw_end_object(s->out);
     return s->out->status;
@@ -178,16 +189,20 @@ maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err
     maki_conv *conv = NULL;
     const maki_view *view;
     maki_view_totals total;
+    maki_context_use use;
     double limit = maki_in_number(call, "limit", SHOW_DEFAULT);
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
+    if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
         uint64_t shown = limit < 0 ? 0 : (uint64_t)limit;
-        show_state s = { out, total.messages > shown ? total.messages - shown : 0 };
-        maki_jw_print(out, "{'messages':%i,'events':%i,'visible':%i,'tokens':%i,'view':[",
+        show_state s = { out, total.messages > shown ? total.messages - shown : 0, use.scale };
+        maki_jw_print(out, "{'messages':%i,'events':%i,'visible':%i",
                       maki_log_last(maki_conv_log(conv)), maki_log_events(maki_conv_log(conv)),
-                      total.messages, total.tokens);
+                      total.messages);
+        maki_put_usage(out, &use, maki_context_tokens(&use, (double)total.tokens));
+        maki_jw_print(out, "'view':[");
         st = maki_conv_each(conv, view, write_message, &s, err);
         maki_jw_print(out, "]}");
     }

@@ -12,6 +12,7 @@
 #include "base/json_build.h"
 #include "base/json_print.h"
 #include "base/str.h"
+#include "ops/context.h"
 #include "ops/op.h"
 #include "ops/op_common.h"
 #include "store/limit.h"
@@ -269,7 +270,9 @@ maki_status maki_op_session_limit(maki_op_call *call, maki_jw *out, maki_err *er
     st = maki_conv_limit_turns(conv, limit, preview, &limited, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
-    maki_jw_print(out, "{'limit':%i,'turns':%i,'left':%i,'event':%i,'removed':%i}", limit,
-                  limited.turns, limited.left, limited.change.event, limited.change.removed);
+    maki_jw_print(out, "{'limit':%i,'turns':%i,'left':%i,'event':%i,'removed':%i", limit,
+                  limited.turns, limited.left, limited.change.event, limited.change.did.hidden);
+    maki_put_view_change(out, &limited.change.did);
+    maki_jw_end_object(out);
     return MAKI_OK;
 }

@@ -203,23 +203,20 @@ static void write_status(const maki_op_call *call, maki_jw *out, const part_coun
                          const maki_context_use *use, const maki_policy *policy,
                          uint64_t compressions, const compression_event *last)
 {
-    char ago[40] = "never", percent[24];
+    char ago[40] = "never";
     uint64_t visible = 0;
-    double window = use->figures.window;
     if (compressions) format_ago((int64_t)maki_field_now(call) - last->ts, ago, sizeof ago);
     for (size_t i = 0; i < PARTS; i++)
         visible += c->messages[i];
     maki_jw_object(out);
     maki_put_session(out, &use->session);
     double tokens = write_parts(out, c, use->scale);
-    snprintf(percent, sizeof percent, "%.0f%%", 100 * tokens / window);
-    maki_jw_print(out,
-                  "'contextUsage':%z,'messagesCount':%i,'compressionCount':%i,"
-                  "'lastCompression':%z,'tokens':%f,'window':%f,'countedFor':%s,'exact':%b,"
-                  "'pinned':%i,'windowFrom':%z",
-                  percent, visible, compressions, ago, tokens, window,
-                  maki_str_of(use->figures.model), use->exact, (uint64_t)c->view->pin_count,
-                  use->figures.window_from);
+    maki_jw_print(out, "'messagesCount':%i,'compressionCount':%i,'lastCompression':%z", visible,
+                  compressions, ago);
+    maki_put_usage(out, use, tokens);
+    maki_jw_print(out, "'windowFrom':%z,'countedFor':%s,'exact':%b,'scale':%f,'pinned':%i",
+                  use->figures.window_from, maki_str_of(use->figures.model), use->exact, use->scale,
+                  (uint64_t)c->view->pin_count);
     maki_put_threshold(out, &use->figures, policy);
     maki_jw_end_object(out);
 }

@@ -73,11 +73,21 @@
     { "ev", "count", "with the events up to this one; those written until then by default", 0 }
 #define EXPECT { "expect", "string", "the head it must have; else CONFLICT", 0 }
 #define SEQ(words) { "seq", "count", words, 1 }
+#define FULLNESS                                                                                   \
+    { "contextUsage", "string", "\"75%\" of the window", 1 },                                      \
+    { "tokens", "number", "of all that is sent", 1 }, { "window", "number", "", 1 }
+#define HIDDEN "messages no longer in view; a summary or a marker is none"
+#define EFFECT_DETAILS                                                                             \
+    { "restored", "count", "messages in view again", 0 },                                          \
+    { "shortened", "count", "messages with less text than before", 0 },                            \
+    { "expanded", "count", "messages with more text than before", 0 },                             \
+    { "effect", "string", "all of it in words", 0 }
+#define EFFECT { "removed", "count", HIDDEN, 1 }, EFFECT_DETAILS
 #define CHANGED                                                                                    \
     { "event", "count", "the event that was appended", 1 },                                        \
     { "seq", "count", "the newest message", 1 },                                                   \
     { "head", "string", "the chain there", 1 },                                                    \
-    { "removed", "count", "messages no longer in view", 1 },                                       \
+    EFFECT,                                                                                        \
     { "visible", "count", "messages in view afterwards", 1 },                                      \
     { "tokensBefore", "number", "of all that is sent, as session.status counts", 1 },              \
     { "tokensAfter", "number", "the same afterwards", 1 }
@@ -176,7 +186,7 @@ const maki_op_row maki_op_table[] = {
                 { "madeOnlyA", "array", "events whose synthetic message only a shows", 1 },
                 { "onlyB", "array", "", 1 }, { "madeOnlyB", "array", "", 1 },
                 { "messagesA", "count", "", 1 }, { "messagesB", "count", "", 1 },
-                { "tokensA", "count", "", 1 }, { "tokensB", "count", "", 1 }),
+                { "tokensA", "number", "of all that is sent, as session.status counts", 1 }, { "tokensB", "number", "", 1 }),
          COMMANDS({ "history chat", "diff", "how the view differs between two revisions (SEQ or SEQ:EVENT)", "diff", NULL,
                     ARGS({ "A", "a" }, { "[B]", "b" }) })),
 
@@ -193,7 +203,7 @@ const maki_op_row maki_op_table[] = {
          "messages", FIELDS(MESSAGES), FIELDS(RESULT),
          "read",
          FIELDS(CONVERSATION, REVISION),
-         FIELDS(RESULT),
+         FIELDS(RESULT, { "tokens", "number", "of all that is sent, as session.status counts", 1 }),
          COMMANDS({ "history", "effective", "what the model is shown; as it was then", "view", NULL,
                     ARGS({ "--seq N", "seq" }, { "--ev N", "ev" }) })),
 
@@ -254,7 +264,8 @@ const maki_op_row maki_op_table[] = {
          "Every message of a conversation, and what was done to them.", "read",
          FIELDS(CONVERSATION),
          FIELDS({ "messages", "array", "[{seq, ts, tokens, hidden, pinned, message}]", 1 },
-                { "events", "array", "as they stand in the file", 1 }),
+                { "events", "array", "as they stand in the file", 1 },
+                { "steps", "array", "[{event, removed, restored, shortened, expanded, effect, tokensBefore, tokensAfter}]: what each did", 1 }),
          COMMANDS({ "history", "log", "every message, hidden ones marked, and what was done", "log", NULL, ARGS({ 0 }) })),
 
     LOGGED("history.pin", history_pin,
@@ -422,7 +433,7 @@ const maki_op_row maki_op_table[] = {
                 { "action", "string", "the last step, or none", 1 },
                 { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 },
                 { "reduction", "number", "the share saved", 1 },
-                { "messagesRemoved", "count", "", 1 },
+                { "messagesRemoved", "count", HIDDEN, 1 }, EFFECT_DETAILS,
                 { "compressionTime", "number", "milliseconds", 1 },
                 { "cost", "number", "", 1 }, FACTS,
                 { "allowed", "number", "the maximum that may be sent", 1 },
@@ -448,7 +459,7 @@ const maki_op_row maki_op_table[] = {
          "Undo all steps of a run of manage.run; the newest by default.", "append",
          FIELDS(CONVERSATION, { "run", "count", "the event `run` of its report", 0 }),
          FIELDS({ "run", "count", "which it was", 1 },
-                { "events", "count", "how many events were undone", 1 },
+                { "events", "count", "how many events were undone", 1 }, EFFECT,
                 { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 }),
          COMMANDS({ "history", "undo-run", "undo all steps of the newest run, or of that one", "fields", NULL, ARGS({ "[RUN]", "run" }) })),
 
@@ -544,8 +555,7 @@ const maki_op_row maki_op_table[] = {
                 { "preview", "boolean", "a dry run: report what would be left", 0 }),
          FIELDS({ "limit", "count", "the effective one; 0: none", 1 },
                 { "turns", "count", "in view before", 1 }, { "left", "count", "in view now", 1 },
-                { "event", "count", "that hid them; 0: nothing had to be hidden", 1 },
-                { "removed", "count", "messages no longer in view", 1 }),
+                { "event", "count", "that hid them; 0: nothing had to be hidden", 1 }, EFFECT),
          COMMANDS({ "session", "limit", "hide turns over its limit", "limit", NULL,
                     ARGS({ "--limit N", "limit" }, { "--provider NAME", "provider" }, { "--dry-run", "preview" }) })),
 
@@ -554,7 +564,7 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "agent", "string", "of this agent only", 0 },
                 { "limit", "count", "maximum; 50 by default", 0 },
                 HOME),
-         FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, channel, state, model, createdAt, messageCount, tokenUsage, overrides, title, updatedAt, messages, tokens}]", 1 },
+         FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, channel, state, model, createdAt, messageCount, tokenUsage, overrides, title, updatedAt, messages, contextUsage, tokens, window}]; the last three as in session.status", 1 },
                 { "all", "count", "how many there are", 1 },
                 { "note", "string", "why a sessions.json could not be used or written", 0 }),
          COMMANDS({ "session", "list", "the newest conversations", "sessions", NULL,
@@ -600,8 +610,7 @@ const maki_op_row maki_op_table[] = {
                 { "limit", "count", "messages, the newest of the view; 200 by default", 0 }),
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
                 { "visible", "count", "messages in view", 1 },
-                { "tokens", "count", "of the view", 1 },
-                { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 }),
+                FULLNESS, { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 }),
          COMMANDS({ "session", "show", "an excerpt of each message", "show", NULL, ARGS({ "--limit N", "limit" }) })),
 
     LOGGED("session.status", session_status,
@@ -610,14 +619,12 @@ const maki_op_row maki_op_table[] = {
                 { "model", "string", "count for this model; that of the newest reply by default", 0 },
                 { "window", "number", "in tokens; that of the model by default", 0 },
                 NOW),
-         FIELDS({ "contextUsage", "string", "\"75%\" of the window", 1 },
-                { "messagesCount", "count", "in view", 1 },
+         FIELDS(FULLNESS, { "messagesCount", "count", "in view", 1 },
                 { "compressionCount", "count", "summaries and truncations in effect", 1 },
                 { "lastCompression", "string", "\"2 minutes ago\", \"never\"", 1 },
-                { "tokens", "number", "of all that is sent", 1 },
-                { "window", "number", "", 1 },
                 { "windowFrom", "string", "its source: caller, profile, configuration, agent, provider, table (of models) or default", 1 },
                 { "countedFor", "string", "the model; \"\": unknown", 1 },
+                { "scale", "number", "its tokens for one of o200k_base", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "threshold", "number", "percent of the window at which a run starts", 0 },
                 { "thresholdTokens", "number", "the same in tokens; the lower counts", 0 },

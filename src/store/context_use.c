@@ -41,13 +41,22 @@ static maki_str first_of(maki_str a, const char *b, const char *c)
 maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *options,
                                 maki_context_use *out, maki_err *err)
 {
+    maki_session session;
     maki_log *log = maki_conv_log(conv);
+    maki_status st = maki_session_get(maki_log_env(log), maki_log_path(log), &session, err);
+    return st == MAKI_OK ? maki_context_use_of_session(conv, &session, options, out, err) : st;
+}
+
+maki_status maki_context_use_of_session(maki_conv *conv, const maki_session *session,
+                                        const maki_run_limits_in *options, maki_context_use *out,
+                                        maki_err *err)
+{
     maki_exchange_state recalled;
     maki_run_limits_in in = *options;
     maki_str max_tokens;
-    *out = (maki_context_use){ .scale = 1, .exact = true };
-    maki_status st = maki_session_get(maki_log_env(log), maki_log_path(log), &out->session, err);
-    if (st == MAKI_OK) st = maki_exchange_state_read(log, options->model, "", &recalled, err);
+    *out = (maki_context_use){ .session = *session, .scale = 1, .exact = true };
+    maki_status st =
+        maki_exchange_state_read(maki_conv_log(conv), options->model, "", &recalled, err);
     if (st != MAKI_OK) return st;
     in.model = first_of(options->model, recalled.model, out->session.model);
     if (in.agent.len == 0) in.agent = maki_str_of(out->session.agent);

@@ -24,6 +24,10 @@ typedef struct maki_context_use {
 /* `options`: what the caller sets; its model and agent may be empty. */
 maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *options,
                                 maki_context_use *out, maki_err *err);
+/* The same for a session whose facts are known. */
+maki_status maki_context_use_of_session(maki_conv *conv, const maki_session *session,
+                                        const maki_run_limits_in *options, maki_context_use *out,
+                                        maki_err *err);
 static inline double maki_context_other(const maki_context_use *use)
 {
     return use->system + use->tools + use->reply;

@@ -258,15 +258,3 @@ maki_status maki_transcript_read(const maki_env *env, const char *directory, mak
     env->files->close(env->files, fd);
     return read == MAKI_OK ? read_events(env, directory, s, model, err) : read;
 }
-
-uint64_t maki_transcript_tokens(const maki_env *env, const char *directory, const char *id)
-{
-    char path[MAKI_PATH_MAX];
-    maki_index index;
-    maki_row last = { 0 };
-    snprintf(path, sizeof path, "%s/%s.idx", directory, id);
-    if (maki_index_open(&index, env, path, false, NULL) != MAKI_OK) return 0;
-    if (index.header.count) (void)!maki_index_get(&index, index.header.count, &last, NULL);
-    maki_index_close(&index);
-    return last.tokens_so_far;
-}

@@ -18,7 +18,4 @@ maki_status maki_transcript_read(const maki_env *env, const char *directory, mak
 /* Does its events file have more than was read? */
 bool maki_transcript_has_events(const maki_env *env, const char *directory, const maki_session *s);
 
-/* Tokens of all its rows in o200k_base, by the index; 0: no index. */
-uint64_t maki_transcript_tokens(const maki_env *env, const char *directory, const char *id);
-
 #endif

@@ -37,7 +37,7 @@ check 'condensed: first, summary, last three' 5 "$(visible talk.jsonl)"
 has 'the summary names the files' 'src/file5.ts' "$(view talk.jsonl)"
 has 'the summary is a message of its own' '"isSummary":true' "$(view talk.jsonl)"
 check 'the view before is still there' '' "$(h effective talk.jsonl --seq 12 --ev 0 --json | diff rows -)"
-has 'undo says which step it was' 'Undone: the condense of event 1 (event 2), ' "$(h undo talk.jsonl)"
+has 'undo says which step it was' 'Undone: the condense of event 1 (event 2): 8 messages back in view, ' "$(h undo talk.jsonl)"
 check 'undone: everything, byte for byte' '' "$(view talk.jsonl | diff rows -)"
 out=$(h undo talk.jsonl 2>&1); check 'nothing left to undo: exit 3' 3 $?
 out=$(h undo talk.jsonl 2 --json)

@@ -330,5 +330,10 @@ bool run_check_change(run *r, maki_status st, const maki_change *c, const maki_e
          (unsigned long long)c->tokens_before, (unsigned long long)tokens);
     MUST(c->tokens_after == model_tokens(&r->view), "tokensAfter %llu",
          (unsigned long long)c->tokens_after);
+    maki_change later; /* what the log says of it afterwards */
+    MUST(maki_conv_step(run_conv(r), c->event, &later, NULL) == MAKI_OK, "it is no step");
+    MUST(memcmp(&later.did, &c->did, sizeof c->did) == 0 && later.visible == c->visible &&
+             later.tokens_before == c->tokens_before && later.tokens_after == c->tokens_after,
+         "step %llu is reported in another way later", (unsigned long long)c->event);
     return true;
 }

@@ -54,6 +54,74 @@ static size_t reads_of_one_more(fake_env *fe, maki_conv *writer, maki_conv *read
     return fe->files.calls - before;
 }
 
+/* ---- the tokens of the newest view, cached ---------------------------------------------------------- */
+
+/* By a handle of its own, as the list of sessions asks: the calls that it takes in addition to opening. */
+static size_t calls_of_cached(fake_env *fe, const char *path)
+{
+    maki_conv *conv = NULL;
+    maki_conv_options options = { .read_only = true, .share_index = true };
+    maki_view_totals total;
+    maki_err err = { 0 };
+    uint64_t tokens = 0;
+    CHECK_STATUS(maki_conv_open(&fe->env, path, &options, &conv, &err), MAKI_OK, &err);
+    size_t before = fe->files.calls;
+    CHECK_STATUS(maki_conv_tokens_cached(conv, &tokens, &err), MAKI_OK, &err);
+    size_t calls = fe->files.calls - before;
+    CHECK_STATUS(maki_conv_total_now(conv, &total, &err), MAKI_OK, &err);
+    CHECK_EQ(tokens, total.tokens);
+    maki_conv_close(conv);
+    return calls;
+}
+
+static void cached(fake_env *fe, maki_conv *writer, const char *path)
+{
+    maki_change change;
+    maki_err err = { 0 };
+    tap_row("the tokens of the newest view: nothing is read for them again");
+    (void)calls_of_cached(fe, path);
+    CHECK_EQ(calls_of_cached(fe, path), 0);
+    tap_row("and little after a message and what is not a step, however much came before");
+    say(writer, "안녕하세요 🍙");
+    note(writer);
+    size_t calls = calls_of_cached(fe, path);
+    CHECK(calls > 0);
+    for (int i = 0; i < NOTES; i++)
+        note(writer);
+    (void)calls_of_cached(fe, path);
+    say(writer, "你好，再见 🍚");
+    note(writer);
+    CHECK_EQ(calls_of_cached(fe, path), calls);
+    tap_row("a step is counted");
+    CHECK_STATUS(maki_conv_truncate(writer, NULL, 0.5, &change, &err), MAKI_OK, &err);
+    CHECK(calls_of_cached(fe, path) > 0);
+    CHECK_EQ(calls_of_cached(fe, path), 0);
+}
+
+static void words(void)
+{
+    static const struct {
+        maki_view_change change;
+        const char *text;
+    } rows[] = {
+        { { 0 }, "" },
+        { { .hidden = 1 }, "1 message out of view" },
+        { { .hidden = 4, .behind = 4 }, "4 messages out of view" },
+        { { .hidden = 3, .behind = 7 }, "3 messages out of view, 7 behind the marker" },
+        { { .restored = 2, .behind = 4 }, "2 messages back in view" },
+        { { .shortened = 1, .seq = 12 }, "message 12 shortened" },
+        { { .shortened = 9, .seq = 12 }, "9 messages shortened" },
+        { { .hidden = 2, .restored = 1, .expanded = 1, .seq = 3 },
+          "2 messages out of view, 1 message back in view, message 3 expanded" },
+    };
+    tap_row("what a step did, in words");
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        char text[MAKI_VIEW_CHANGE_MAX];
+        maki_view_change_text(&rows[i].change, text);
+        CHECK_CSTR(text, rows[i].text);
+    }
+}
+
 int main(void)
 {
     fake_env fe;
@@ -98,6 +166,8 @@ int main(void)
         if (!failed) break;
     }
     maki_conv_close(reader);
+    cached(&fe, writer, path);
+    words();
     maki_conv_close(writer);
     CHECK_EQ(fake_alloc_live(&fe), 0);
     directory_close(&f);

@@ -332,7 +332,7 @@ static void test_gone(void)
         say(conv, "{\"role\":\"user\",\"content\":\"something to be hidden\"}");
     }
     CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.8, &change, &err), MAKI_OK, &err);
-    CHECK(change.removed > 10);
+    CHECK(change.did.hidden > 10);
     maki_conv_close(conv);
     logs_cut(l.path, size);
     CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_OK, &err);

@@ -43,9 +43,9 @@ static char *outcome(config_kit *kit, const char *yaml, double usage)
     maki_manage_report r = talk_manage(&t, &policy, (double)talk_told(&t) / usage);
     CHECK_EQ(talk_told(&t), talk_counted(&t));
     CHECK(talk_valid(&t, (const uint64_t[]){ 1, 2, 0 }));
-    int n = asprintf(&out, "steps: %s\nhidden: %d\nafter: %d %%\n%s", talk_steps(&r),
-                     (int)r.messages_removed, (int)(100 * r.tokens_after / r.tokens_before),
-                     talk_view(&t));
+    int n =
+        asprintf(&out, "steps: %s\nhidden: %d\nafter: %d %%\n%s", talk_steps(&r), (int)r.did.hidden,
+                 (int)(100 * r.tokens_after / r.tokens_before), talk_view(&t));
     CHECK(n > 0);
     talk_close(&t);
     maki_arena_free(&arena);
@@ -74,7 +74,7 @@ static const struct row {
     { "agents.*.pruning.hardClearThreshold", PRUNING(), PRUNING(", hardClearThreshold: 0.4"), 0.45,
       "steps: hard_clear\n" },
     { "agents.*.pruning.keepLastMessages", PRUNING(), PRUNING(", keepLastMessages: 8"), 0.6,
-      "hidden: 16\n" },
+      "hidden: 17\n" },
     { "policies.*.#.step", MINE("step: window"), MINE("step: truncate"), 0.8, "steps: truncate\n" },
     { "policies.*.#.when", MINE("step: window, target: 0.9"),
       MINE("step: window, target: 0.9, when: always"), 0.8, "steps: window\n" },
@@ -98,7 +98,7 @@ static const struct row {
       MINE("step: prune_tools, min_prunable_chars: 0, target: 0.2"), 0.8,
       "[Old tool result content cleared]" },
     { "policies.*.#.keep", MINE("step: window"), MINE("step: window, keep: 4"), 0.8,
-      "hidden: 20\n" },
+      "hidden: 21\n" },
     { "policies.*.#.keep", MINE("step: prune_tools"), MINE("step: prune_tools, keep: 11"), 0.8,
       "steps: prune_tools\nhidden: 0\nafter: 79 %\n" },
     { "policies.*.#.min_messages", MINE("step: window"), MINE("step: window, min_messages: 50"),
@@ -108,7 +108,7 @@ static const struct row {
     { "policies.*.#.min_window", MINE("step: window"), MINE("step: window, min_window: 1_000_000"),
       0.8, "steps: window:WINDOW_TOO_SMALL\n" },
     { "policies.*.#.share", MINE("step: truncate"), MINE("step: truncate, share: 0.2"), 0.8,
-      "hidden: 3\n" },
+      "hidden: 4\n" },
     { "policies.*.#.must_reach", MINE("step: prune_tools, target: 0.2"),
       MINE("step: prune_tools, target: 0.2, must_reach: true"), 0.8, "steps: prune_tools-\n" },
     { "policies.*.#.max_chars", MINE("step: prune_tools, hard_clear: false"),
@@ -137,7 +137,7 @@ static const struct row {
     { "context_storage.compression_threshold", "policy: files\n",
       "policy: files\ncontext_storage: {compression_threshold: 0.5}\n", 0.6, "steps: condense\n" },
     { "context_storage.keep_recent_messages", "policy: files\n",
-      "policy: files\ncontext_storage: {keep_recent_messages: 9}\n", 0.8, "hidden: 15\n" },
+      "policy: files\ncontext_storage: {keep_recent_messages: 9}\n", 0.8, "hidden: 16\n" },
     { "context_storage.min_messages_to_summarize", "policy: files\n",
       "policy: files\ncontext_storage: {min_messages_to_summarize: 99}\n", 0.8,
       "steps: condense:NOT_ENOUGH_MESSAGES\n" },

@@ -250,7 +250,7 @@ static void check_hiding(void)
     step = step_of(MAKI_STEP_WINDOW);
     step.keep = 7;
     r = run(&t, step, 10000);
-    CHECK_EQ(r.messages_removed, 17 - 1);
+    CHECK_EQ(r.did.hidden, 17);
     check_undone(&t, before);
 
     tap_row("truncate: a share");
@@ -324,7 +324,7 @@ static void check_must_reach(void)
         CHECK(r.taken_count == 1 && r.taken[0].undone);
         CHECK_CSTR(talk_view(&t), before);
         CHECK_CSTR(maki_step_name(r.action), "none");
-        CHECK_EQ(r.messages_removed, 0);
+        CHECK_EQ(r.did.hidden, 0);
         CHECK(!r.survey.measured);
     }
     free(before);
