@@ -138,16 +138,20 @@ static void put_managing(maki_jw *w, const void *data)
     if (done)
         maki_jw_print(w, "'tokensBefore':%f,'tokensAfter':%f", round(done->tokens_before),
                       round(done->tokens_after));
+    if (done) maki_fallback_write(w, &done->fell_back);
 }
 
 static maki_status note_managing(maki_output *s, const void *data, maki_err *err)
 {
     const maki_manage_report *done = data;
-    char line[160];
+    char line[500];
+    bool offline = done && done->fell_back.status != MAKI_OK;
     if (!done) return write_to(&s->notes, "condensing ...\n", err);
     if (done->action == MAKI_STEP_NONE) return MAKI_OK;
-    snprintf(line, sizeof line, "condensed (%s): %.0f -> %.0f tokens; /undo reverts it\n",
-             maki_step_name(done->action), done->tokens_before, done->tokens_after);
+    snprintf(line, sizeof line, "condensed (%s): %.0f -> %.0f tokens; /undo reverts it\n%s%s%s",
+             maki_step_name(done->action), done->tokens_before, done->tokens_after,
+             offline ? "(offline summary: " : "", offline ? done->fell_back.msg : "",
+             offline ? ")\n" : "");
     return write_to(&s->notes, line, err);
 }
 

@@ -172,6 +172,7 @@ static void write_report(maki_jw *out, const maki_run_limits *limits, const maki
                   report->messages_removed, report->ms);
     maki_summary_usage_write(out, &report->usage);
     maki_fact_coverage_write(out, &report->survey);
+    maki_fallback_write(out, &report->fell_back);
     maki_jw_print(out, "'allowed':%f,'target':%f,'within':%b", report->allowed, report->target,
                   report->within);
     if (report->waits) maki_jw_print(out, "'waits':true");
@@ -226,6 +227,8 @@ static maki_manage_in manage_in_of(const maki_op_call *call, const maki_context_
                              .threshold = limits->threshold,
                              .threshold_tokens = limits->threshold_tokens,
                              .force = maki_in_bool(call, "force", false),
+                             .truncate_only =
+                                 !limits->automatic && !maki_in_bool(call, "force", false),
                              .keep = keep_three ? 0 : limits->keep,
                              .policy = policy,
                              .logger = maki_logger_of(call->m),
@@ -285,6 +288,7 @@ static void write_prepared(maki_jw *out, double percent, bool due,
                   report->written, report->event);
     maki_summary_usage_write(out, &report->usage);
     maki_fact_coverage_write(out, &report->survey);
+    maki_fallback_write(out, &report->fell_back);
     maki_jw_end_object(out);
 }
 

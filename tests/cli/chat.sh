@@ -128,6 +128,15 @@ out=$(lines <<<$'/nope\nstill here'); check 'an error: exit 5 at the end' 5 $?
 has 'an unknown command' 'unknown command /nope' "$out"
 has 'and the chat continues' 'You said: still here' "$out"
 
+# ---- the window -------------------------------------------------------------------------------------
+{ sed 's/fake: {model/fake: {context_length: 20000, model/' maki.yaml; printf 'log: {level: info}\nsummary: {provider: fake, background_percent: 5}\n'; } >small.yaml
+out=$(lines --config small.yaml --session 小 <<<$'a\nb\nc')
+check 'a small window: one note' 1 "$(grep -c '(the window of fake-1 has 20,000 tokens, under 32,000' <<<"$out")"
+check 'a large one: none' 0 "$(lines --session 大 <<<$'a\nb' | grep -c '(the window of')"
+out=$(chat --config small.yaml --session 小 -p "$long $long")
+has '-p: the answer' 'わかりました' "$out"
+check '-p begins no summary in the background' 0 "$(grep -c prepare_done <<<"$out")"
+
 # ---- a workspace ------------------------------------------------------------------------------------
 mkdir 仕事 && printf '名前は巻。必ず先に聞く。' >仕事/AGENTS.md && mkfifo 仕事/SOUL.md
 { cat maki.yaml; printf 'agents: {default: {workspace: 仕事}}\n'; } >agent.yaml
