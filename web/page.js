@@ -109,7 +109,11 @@ async function showTalk(id) {
   if (open !== id) return;
   $('#talk-title').textContent = id;
   $('#figures').textContent = texts[language].figures(talk);
-  $('#view').replaceChildren(...talk.view.map(message));
+  const last = talk.exchanges.findLast((e) => e.of === 'exchange'), cost = talk.exchanges.findLast((e) => e.cost);
+  const failed = talk.exchanges.filter((e) => e.type === 'provider_error');
+  $('#view').replaceChildren(...talk.view.map(message),
+    ...failed.map((e) => element('li', { className: 'error', textContent: `${e.upstream} ${e.model ?? ''} ${e.status ?? ''} ${e.message ?? ''}` })),
+    ...(last ? [element('li', { textContent: `${last.model} ${last.status}: ${last.firstMs} ms, ${last.ms} ms${cost ? `, $${cost.cost}` : ''}` })] : []));
 }
 
 async function refresh(fresh) {

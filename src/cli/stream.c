@@ -60,7 +60,8 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
 {
     static const char fields[] = "at|hidden|seq|to|toEv|with|target|messages|parent|what|of|reason|"
                                  "action|failed|cancelled|cost|tokensBefore|tokensAfter|factsKept|"
-                                 "factsLost|summarizer|ms|messagesRemoved";
+                                 "factsLost|summarizer|ms|messagesRemoved|fallback|upstream|model|"
+                                 "status|end|code|message|firstMs|input|output";
     const listing *l = ctx;
     maki_json_iter iter = maki_json_items(json);
     maki_json_item item;
@@ -69,16 +70,25 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
         printf("%.*s\n", MAKI_PRINTED(json));
         return MAKI_OK;
     }
-    printf("%s%6" PRIu64 " ", l->s.cyan, ev);
+    bool error = maki_json_field_is(json, "type", "provider_error");
+    printf("%s%6" PRIu64 " ", error ? l->s.red : l->s.cyan, ev);
     show_string(json, "type", 20);
-    printf("%s", l->s.off);
+    printf("%s", error ? "" : l->s.off);
     while (maki_json_next(&iter, &item)) {
         if (maki_json_key_in(item.key, fields))
             printf(" %.*s=%.*s", MAKI_PRINTED(item.key),
                    (int)(item.value.len < 100 ? item.value.len : 100), item.value.ptr);
     }
-    printf("\n");
+    printf("%s\n", error ? l->s.off : "");
     return MAKI_OK;
+}
+
+/* The errors of providers, and of the requests what they took and cost. */
+static maki_status print_exchange(void *ctx, uint64_t ev, maki_str json, maki_err *err)
+{
+    bool shown = maki_json_field_in(json, "type", "provider_error|usage") ||
+                 maki_json_field_is(json, "of", "exchange");
+    return shown ? print_event(ctx, ev, json, err) : MAKI_OK;
 }
 
 static int end_listing(const cli_typed *typed, maki_conversation *c, maki_status st,
@@ -138,6 +148,7 @@ int stream_show(maki *m, const cli_typed *typed)
                l.s.bold, id, l.s.off, total.messages, maki_conversation_last(c), total.tokens,
                maki_conversation_events(c));
     if (st == MAKI_OK) st = maki_conversation_each(c, MAKI_LATEST, false, print_message, &l, &err);
+    if (st == MAKI_OK && !l.json) st = maki_conversation_each_event(c, print_exchange, &l, &err);
     return end_listing(typed, c, st, &err);
 }
 

@@ -152,6 +152,13 @@ has 'no such workspace: named' 'maki chat: the workspace nowhere: No such file' 
 # ---- errors --------------------------------------------------------------------------------
 out=$(chat -p 'fake:key x'); check 'a wrong key: exit 10' 10 $?
 has 'a wrong key: what to check' 'check llm.fake.api_key' "$out"
+out=$(chat -p 'fake:429 海苔は？' --session 失敗); check 'too many requests: exit 3' 3 $?
+id=$("$maki" session list --json | grep -o '"id":"[^"]*","[^}]*agent:default:失敗' | head -1 | cut -d'"' -f4)
+has 'history log: the error of the provider' 'provider_error at=1 upstream="fake" model="fake-1" status=429 code="RATE_LIMITED"' "$("$maki" history log "$id")"
+has 'session show: the same, and what the request took' 'status=429 end="error"' "$("$maki" session show "$id" | grep firstMs)"
+has 'session show: its words' 'provider_error at=1 upstream="fake"' "$("$maki" session show "$id")"
+has 'in the colour of an error' $'\033[31m' "$(TERM=xterm script -qec "'$maki' session show $id" /dev/null)"
+has 'the API: session.show' '"exchanges":[{' "$("$maki" op session.show "{\"conversation\":\"$id\"}")"
 out=$(chat -p 'fake:nomodel x'); check 'no such model: exit 5' 5 $?
 has 'no such model: named' 'fake-1' "$out"
 out=$(chat -p x --provider nobody); check 'no network: exit 11' 11 $?
