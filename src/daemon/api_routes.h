@@ -22,6 +22,8 @@ typedef struct maki_api_routes_options {
     const maki_logger *logger; /* for the operations; or NULL */
     maki_metrics *metrics;
     maki_recording_state *recording;
+    void (*on_event)(void *ctx, maki_str json); /* for /maki/events, from any thread */
+    void *on_event_ctx;
     const char *address; /* "http://127.0.0.1:7777": for the page */
 } maki_api_routes_options;
 

@@ -33,6 +33,9 @@ typedef struct maki_manage_in {
      * Or NULL. */
     bool (*cancelled)(void *ctx);
     void *cancel_ctx;
+    /* Called when a run starts, with what it was decided on; or NULL. */
+    void (*on_start)(void *ctx, const char *reason, double tokens, double window);
+    void *start_ctx;
 } maki_manage_in;
 
 enum {
