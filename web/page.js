@@ -9,7 +9,7 @@ const texts = {
     empty: 'Nothing was said yet. Connect an agent, or play the demo.',
     connect: 'Connect an agent', connectHow: 'Start it through Maki; its own settings stay as they are:',
     sdkHow: 'Or give any client this base URL:', demoHow: 'No key at hand? A sample agent and a fake provider:',
-    back: '← all conversations', live: 'live', lost: 'connection lost, trying again', none: '(no text)',
+    back: '← all conversations', live: 'live', managing: 'condensing …', lost: 'connection lost, trying again', none: '(no text)',
     figures: (s) => `${s.visible} of ${s.messages} messages in view, ${s.contextUsage} of the window (${fullness(s)} tokens), ${s.events} events`,
   },
   ja: {
@@ -17,7 +17,7 @@ const texts = {
     empty: 'まだ会話はありません。エージェントを接続するか、デモを実行してください。',
     connect: 'エージェントを接続する', connectHow: 'Maki 経由で起動します。エージェント自身の設定は変わりません。',
     sdkHow: 'または、クライアントのベース URL を次のようにします。', demoHow: '鍵がなくても、サンプルのエージェントと偽のプロバイダーで試せます。',
-    back: '← すべての会話', live: '接続中', lost: '切断されました。再接続しています', none: '(テキストなし)',
+    back: '← すべての会話', live: '接続中', managing: '要約しています …', lost: '切断されました。再接続しています', none: '(テキストなし)',
     figures: (s) => `${s.messages} 件中 ${s.visible} 件を表示、ウィンドウの ${s.contextUsage}（${fullness(s)} トークン）、イベント ${s.events} 件`,
   },
   zh: {
@@ -25,7 +25,7 @@ const texts = {
     empty: '还没有对话。请连接一个代理，或运行演示。',
     connect: '连接代理', connectHow: '通过 Maki 启动，代理自己的设置不会改变：',
     sdkHow: '或者把客户端的基础 URL 设为：', demoHow: '没有密钥？可以用示例代理和假的提供方：',
-    back: '← 所有对话', live: '已连接', lost: '连接中断，正在重试', none: '（无文本）',
+    back: '← 所有对话', live: '已连接', managing: '正在压缩 …', lost: '连接中断，正在重试', none: '（无文本）',
     figures: (s) => `共 ${s.messages} 条消息，显示 ${s.visible} 条，占窗口的 ${s.contextUsage}（${fullness(s)} 个令牌），${s.events} 个事件`,
   },
 };
@@ -114,7 +114,11 @@ async function showTalk(id) {
   if (open !== id) return;
   $('#talk-title').textContent = id;
   $('#figures').textContent = texts[language].figures(talk);
-  $('#view').replaceChildren(...talk.view.map(message));
+  const last = talk.exchanges.findLast((e) => e.of === 'exchange'), cost = talk.exchanges.findLast((e) => e.cost);
+  const failed = talk.exchanges.filter((e) => e.type === 'provider_error');
+  $('#view').replaceChildren(...talk.view.map(message),
+    ...failed.map((e) => element('li', { className: 'error', textContent: `${e.upstream} ${e.model ?? ''} ${e.status ?? ''} ${e.message ?? ''}` })),
+    ...(last ? [element('li', { textContent: `${last.model} ${last.status}: ${last.firstMs} ms, ${last.ms} ms${cost ? `, $${cost.cost}` : ''}` })] : []));
 }
 
 async function refresh(fresh) {
@@ -134,7 +138,8 @@ function listen() {
   events.onopen = () => { $('#state').textContent = texts[language].live; refresh(); };
   events.onerror = () => { $('#state').textContent = texts[language].lost; };
   events.onmessage = (event) => { // many may come at once: one look a quarter of a second
-    const { session } = JSON.parse(event.data);
+    const { session, type } = JSON.parse(event.data);
+    if (type === 'managing') $('#state').textContent = texts[language].managing;
     if (open && open !== session) return;
     waiting ??= setTimeout(() => { waiting = null; refresh(session); }, 250);
   };

@@ -47,6 +47,9 @@ MAKI_API void maki_use_log(maki *m, maki_sink sink, const char *level);
 /* Called again and again during manage.run; true stops it with MAKI_CANCELLED, and its steps are undone.  NULL: it is never
  * cancelled. */
 MAKI_API void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx);
+/* Called in the thread of manage.run when a run starts, with a JSON object {"type": "managing", "session", "reason", "tokens",
+ * "window", "usage"}.  NULL: nothing is called. */
+MAKI_API void maki_use_events(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx);
 
 /* Run the operation `name` on `input`, a JSON object.  Its answer, a JSON object without a newline,
  * goes to `out`, also when it is an error: {"error": {"code": ..., "message": ...}}, which may have

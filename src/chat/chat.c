@@ -14,6 +14,7 @@
 #include "base/err.h"
 #include "base/random.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "chat/chat_internal.h"
 #include "chat/status_bar.h"
 #include "chat/terminal.h"
@@ -93,7 +94,8 @@ static bool interrupted(void *ctx)
     return maki_terminal_interrupted();
 }
 
-static maki_status open_engine(maki_chat *chat, maki_err *err)
+/* `background`: prepare summaries in a thread. */
+static maki_status open_engine(maki_chat *chat, bool background, maki_err *err)
 {
     (void)maki_home(chat->home, sizeof chat->home); /* none is needed for a path */
     maki_options options = { sizeof options, *chat->env, MAKI_MAX_MEMORY, chat->home };
@@ -106,7 +108,7 @@ static maki_status open_engine(maki_chat *chat, maki_err *err)
                                  .home = chat->home,
                                  .logger = open_log(chat),
                                  .durability = MAKI_SYNC,
-                                 .background = true };
+                                 .background = background };
     st = maki_turns_open(&turns, &chat->turns, err);
     if (st == MAKI_OK) maki_use_model(chat->m, maki_turns_model(chat->turns));
     return st;
@@ -165,7 +167,8 @@ static maki_status open_all(maki_chat *chat, const maki_chat_options *options, m
              options->provider ? options->provider : "");
     snprintf(chat->model, sizeof chat->model, "%s", options->model ? options->model : "");
     maki_status st = open_config(chat, options->config, err);
-    if (st == MAKI_OK) st = open_engine(chat, err);
+    /* one message leaves no time for it */
+    if (st == MAKI_OK) st = open_engine(chat, !options->message, err);
     if (st != MAKI_OK) return st;
     chat->name = options->session;
     return options->session ? find_session(chat, options->session, err)
@@ -228,10 +231,25 @@ static void warn_bootstrap(maki_chat *chat)
     }
 }
 
+/* Warn once about a window under window.warning. */
+static void warn_window(maki_chat *chat)
+{
+    const maki_turn_result *r = &chat->result;
+    char window[MAKI_GROUPED_MAX], warning[MAKI_GROUPED_MAX];
+    if (chat->warned_window || !(r->window > 0 && r->window < r->warning)) return;
+    chat->warned_window = true;
+    maki_chat_note(
+        chat,
+        "(the window of %s has %s tokens, under %s: long conversations are condensed often)\n",
+        r->model, maki_grouped((uint64_t)r->window, window),
+        maki_grouped((uint64_t)r->warning, warning));
+}
+
 /* Print the outcome of a turn, except its answer. */
 static void print_outcome(maki_chat *chat, maki_status st, const maki_err *err)
 {
     warn_bootstrap(chat);
+    warn_window(chat);
     bool stopped = maki_terminal_take_interrupt(); /* also one that came too late */
     if (st == MAKI_OK) {
         maki_output_stop(&chat->output, chat->result.stop);

@@ -137,8 +137,8 @@ static maki_status run_op(maki_chat *chat, const maki_slash_command *command, co
 /* Print what a step did, and the tokens before and after. */
 static void print_change(maki_chat *chat, const maki_slash_command *command, maki_str answer)
 {
-    char type[24];
-    char effect[240];
+    char type[24], effect[240], reason[200];
+    maki_str fallback;
     double undone = maki_json_number_field(answer, "undone");
     maki_chat_print(chat, "%s", command->row->done);
     if (undone > 0)
@@ -150,6 +150,9 @@ static void print_change(maki_chat *chat, const maki_slash_command *command, mak
                     undone > 0 ? "," : ":", maki_json_number_field(answer, "tokensBefore"),
                     maki_json_number_field(answer, "tokensAfter"),
                     maki_json_number_field(answer, "event"));
+    if (maki_json_get(answer, MAKI_LIT("fallback"), &fallback))
+        maki_chat_print(chat, "(offline summary: %s)\n",
+                        maki_json_text_field(fallback, "message", reason, sizeof reason));
 }
 
 static void print_diff(maki_chat *chat, const maki_slash_command *command, maki_str answer)

@@ -25,6 +25,7 @@ struct maki_chat {
     maki_status_bar usage;   /* after the last turn or step */
     maki_turn_result result; /* of the last turn */
     unsigned warned;         /* bootstrap files that the user was warned about, a bit each */
+    bool warned_window;      /* that the window is small */
     maki_logger logger;
     maki_buf input, reply; /* of an operation */
     char bar[MAKI_STATUS_BAR_MAX];

@@ -48,7 +48,7 @@ extern const cli_command cli_verify;
 
 /* Text styles: empty strings unless `out` is a terminal that wants them. */
 typedef struct cli_style {
-    const char *bold, *dim, *green, *yellow, *cyan, *off;
+    const char *bold, *dim, *red, *green, *yellow, *cyan, *off;
 } cli_style;
 cli_style cli_style_of(int fd);
 

@@ -28,8 +28,9 @@ cli_style cli_style_of(int fd)
 {
     const char *term = getenv("TERM");
     bool plain = !isatty(fd) || getenv("NO_COLOR") || !term || cli_streq(term, "dumb");
-    if (plain) return (cli_style){ "", "", "", "", "", "" };
-    return (cli_style){ "\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[36m", "\033[0m" };
+    if (plain) return (cli_style){ "", "", "", "", "", "", "" };
+    return (cli_style){ "\033[1m",  "\033[2m",  "\033[31m", "\033[32m",
+                        "\033[33m", "\033[36m", "\033[0m" };
 }
 
 int cli_fail(const char *doing, const maki_err *err)

@@ -65,18 +65,20 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
 {
     static const char fields[] = "at|hidden|seq|to|toEv|with|target|parent|what|of|reason|"
                                  "action|failed|cancelled|cost|tokensBefore|tokensAfter|factsKept|"
-                                 "factsLost|summarizer|ms|messagesRemoved";
+                                 "factsLost|summarizer|ms|messagesRemoved|fallback|upstream|model|"
+                                 "status|end|code|message|firstMs|input|output";
     const listing *l = ctx;
     maki_effect step;
     if (l->json) {
         printf("%.*s\n", MAKI_PRINTED(json));
         return MAKI_OK;
     }
+    bool error = maki_json_field_is(json, "type", "provider_error");
     maki_status st = maki_conversation_effect(l->c, ev, &step, err);
     if (st != MAKI_OK && st != MAKI_NOTFOUND) return st;
-    printf("%s%6" PRIu64 " ", l->s.cyan, ev);
+    printf("%s%6" PRIu64 " ", error ? l->s.red : l->s.cyan, ev);
     show_string(json, "type", 20);
-    printf("%s", l->s.off);
+    printf("%s", error ? "" : l->s.off);
     MAKI_JSON_EACH(item, maki_json_items(json)) {
         if (maki_json_key_in(item.key, fields))
             printf(" %.*s=%.*s", MAKI_PRINTED(item.key),
@@ -85,8 +87,16 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
     if (st == MAKI_OK)
         printf(": %s%s%.0f -> %.0f tokens", step.effect, step.effect[0] ? ", " : "",
                step.tokens_before, step.tokens_after);
-    printf("\n");
+    printf("%s\n", error ? l->s.off : "");
     return MAKI_OK;
+}
+
+/* The errors of providers, and of the requests what they took and cost. */
+static maki_status print_exchange(void *ctx, uint64_t ev, maki_str json, maki_err *err)
+{
+    bool shown = maki_json_field_in(json, "type", "provider_error|usage") ||
+                 maki_json_field_is(json, "of", "exchange");
+    return shown ? print_event(ctx, ev, json, err) : MAKI_OK;
 }
 
 /* Open the conversation of a command that lists, and find out how full its window is. */
@@ -169,6 +179,7 @@ int stream_show(maki *m, const cli_typed *typed)
                maki_json_number_field(l.status, "window"), maki_conversation_events(l.c));
     if (st == MAKI_OK)
         st = maki_conversation_each(l.c, MAKI_LATEST, false, print_message, &l, &err);
+    if (st == MAKI_OK && !l.json) st = maki_conversation_each_event(l.c, print_exchange, &l, &err);
     return end_listing(typed, &l, st, &err);
 }
 

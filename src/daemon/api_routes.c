@@ -49,6 +49,7 @@ maki_status maki_api_routes_open(const maki_env *env, const maki_api_routes_opti
     routes->model = maki_model_of_providers(&routes->sender);
     maki_use_config(routes->m, options->config);
     maki_use_model(routes->m, &routes->model);
+    maki_use_events(routes->m, options->on_event, options->on_event_ctx);
     maki_deny_paths(routes->m);
     if (options->logger)
         maki_use_log(routes->m, options->logger->sink, maki_level_name(options->logger->min_level));

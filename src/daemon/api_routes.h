@@ -24,6 +24,8 @@ typedef struct maki_api_routes_options {
     maki_recording_state *recording;
     maki_last_failure *failure;
     int64_t started_ms;
+    void (*on_event)(void *ctx, maki_str json); /* for /maki/events, from any thread */
+    void *on_event_ctx;
     const char *address; /* "http://127.0.0.1:7777": for the page */
 } maki_api_routes_options;
 

@@ -377,6 +377,8 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
     maki_recording_state_init(&d->recording);
     recorder.body_max = d->options->server.body_bytes;
     api.broadcast = d->broadcast;
+    routes.on_event = maki_broadcast_send;
+    routes.on_event_ctx = d->broadcast;
     if (st == MAKI_OK) st = maki_recorder_open(d->env, &recorder, &d->recorder, err);
     if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
     return st;

@@ -324,6 +324,8 @@ static void on_call_done(void *ctx, maki_status st, const char *reason)
     t->call = NULL;
     if (st != MAKI_OK) {
         log_failure(t, st, reason);
+        if (t->recorder == RECORDER_OPEN)
+            snprintf(t->record.reason, sizeof t->record.reason, "%s", reason);
         end_recording(t, MAKI_EXCHANGE_CUT);
         if (t->state == UPLOADING && can_count(t)) {
             count_here(t);

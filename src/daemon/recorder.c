@@ -233,6 +233,7 @@ static void do_end(maki_recorder *rec, maki_record *r)
                                .to = rec->options.loop,
                                .done = &r->done };
     if (r->exchange) {
+        maki_exchange_set_reason(r->exchange, maki_str_of(r->reason));
         note_failure(r, maki_exchange_end(r->exchange, r->end_kind, &r->sync.sync, &err), &err);
         maki_exchange_close(r->exchange);
     }

@@ -48,6 +48,7 @@ struct maki_record {
     int reply_status;
     char reply_type[80];
     maki_exchange_end_kind end_kind;
+    char reason[128];      /* why upstream gave no reply; set before the end */
     atomic_bool consumed;  /* the body is not needed any more */
     atomic_size_t pending; /* bytes of the reply that are in the queue */
     atomic_bool full;      /* on_capacity is wanted */

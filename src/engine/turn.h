@@ -133,6 +133,7 @@ typedef struct maki_turn_result {
     maki_send_result sent; /* of the last request */
     char provider[64], model[MAKI_MODEL_MAX];
     double window, allowed; /* tokens */
+    double warning;         /* window.warning; over `window`: the window is small */
     double tokens;          /* of the last request, as counted */
     double system_tokens;   /* those of its system prompt */
     double context;     /* tokens of the session for the next request, as session.status reports */

@@ -99,6 +99,7 @@ maki_status maki_turn_measure(maki_turn_work *w, maki_err *err)
     w->result->system_tokens = (double)w->system_tokens * w->factor;
     maki_turn_use_reported(w);
     w->result->window = w->figures.window;
+    w->result->warning = w->figures.warning;
     w->result->allowed = maki_run_limits_allowed(w->figures.window, w->figures.max_tokens);
     w->summarizer_in =
         (maki_summarizer_in){ .env = w->options->env,
@@ -148,6 +149,7 @@ static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
                              .threshold = f->threshold,
                              .threshold_tokens = f->threshold_tokens,
                              .force = w->shrunk > 0,
+                             .truncate_only = !f->automatic,
                              .keep = three ? 0 : f->keep,
                              .policy = &w->policy,
                              .summarizer = by,

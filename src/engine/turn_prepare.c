@@ -54,8 +54,8 @@ void maki_turn_prepare(maki_turn_work *w)
     maki_preparing *p = &w->turns->preparing;
     double percent = 100 * w->result->tokens / w->figures.window;
     if (p->runs && atomic_load(&p->done)) (void)maki_turns_wait(w->turns);
-    if (!w->options->background || p->runs ||
-        !maki_prepare_due(&w->by.settings, percent, w->figures.threshold))
+    if (!w->options->background || p->runs || w->by.unusable.status != MAKI_OK ||
+        !w->figures.automatic || !maki_prepare_due(&w->by.settings, percent, w->figures.threshold))
         return;
     p->keep = w->figures.keep ? w->figures.keep : MAKI_CONDENSE_KEEP;
     p->written = false;

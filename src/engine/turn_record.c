@@ -208,6 +208,22 @@ static maki_status add_usage_event(maki_turn_work *w, maki_err *err)
     return maki_turn_add_event(w, "usage", &fields, err);
 }
 
+static maki_status add_provider_error(maki_turn_work *w, const maki_err *why, maki_err *err)
+{
+    const maki_send_result *sent = &w->result->sent;
+    maki_json_build fields;
+    maki_json_build_begin(&fields, &w->arena, err);
+    maki_jw_object(&fields.w);
+    maki_provider_error_event_write(
+        &fields.w, &(maki_provider_error_event){ .upstream = w->turns->provider.name,
+                                                 .model = w->result->model,
+                                                 .status = sent->http_status,
+                                                 .code = why->code,
+                                                 .request_id = sent->request_id,
+                                                 .message = sent->message });
+    return maki_turn_add_event(w, "provider_error", &fields, err);
+}
+
 static void sum_usage(maki_turn_result *r)
 {
     const maki_send_result *sent = &r->sent;
@@ -232,13 +248,15 @@ static maki_stop stop_of(const maki_send_result *sent)
 
 maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err)
 {
+    const maki_send_result *sent = &w->result->sent;
     w->end = end_of(w, st);
     bool complete = strcmp(w->end, "complete") == 0;
-    w->result->stop = stop_of(&w->result->sent);
+    w->result->stop = stop_of(sent);
     w->result->truncated = !complete && w->reply.size > 0;
     sum_usage(w->result);
     maki_status done = maki_turn_each_reply(w, complete ? add_complete : add_truncated, err);
     if (done == MAKI_OK) done = add_exchange(w, st == MAKI_OK ? NULL : why, err);
+    if (done == MAKI_OK && sent->failed) done = add_provider_error(w, why, err);
     return done == MAKI_OK ? add_usage_event(w, err) : done;
 }
 

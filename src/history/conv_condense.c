@@ -243,6 +243,7 @@ static maki_status add_summary(maki_conv *conv, maki_decision *out, const maki_s
     maki_jw_object(&made.w);
     maki_summary_usage_write(&made.w, &summary->usage);
     if (summary->survey.measured) maki_fact_coverage_write(&made.w, &summary->survey);
+    maki_fallback_write(&made.w, &summary->fell_back);
     maki_jw_end_object(&made.w);
     maki_status st = maki_json_build_end(&made, &conv->arena, &fields, err);
     if (st != MAKI_OK) return st;

@@ -37,6 +37,12 @@ void maki_usage_event_write(maki_jw *w, const maki_usage_event *e)
     maki_calibration_write(w, e->calibration);
 }
 
+void maki_provider_error_event_write(maki_jw *w, const maki_provider_error_event *e)
+{
+    maki_jw_print(w, "'upstream':%z,'model':%z,'status':%I,'code':%z,'requestId':%z,'message':%z",
+                  e->upstream, e->model, (int64_t)e->status, e->code, e->request_id, e->message);
+}
+
 /* ---- read again --------------------------------------------------------------------------------------- */
 
 enum { NEWEST = 64 << 10 /* bytes of events that nearly always say it all */ };

@@ -1,5 +1,5 @@
-/* exchange_event.h -- the events about one exchange with a provider: `manifest` {"of":"exchange"} and `usage`
- * (docs/internals/events.md).  Turns and the proxy write them here, so that they cannot disagree. */
+/* exchange_event.h -- the events about one exchange with a provider: `manifest` {"of":"exchange"}, `usage` and
+ * `provider_error` (docs/internals/events.md).  Turns and the proxy write them here, so that they cannot disagree. */
 #ifndef MAKI_HISTORY_EXCHANGE_EVENT_H
 #define MAKI_HISTORY_EXCHANGE_EVENT_H
 
@@ -45,6 +45,17 @@ typedef struct maki_usage_event {
 } maki_usage_event;
 
 void maki_usage_event_write(maki_jw *w, const maki_usage_event *event);
+
+/* The event `provider_error`: why an exchange has no complete reply. */
+typedef struct maki_provider_error_event {
+    const char *upstream, *model; /* the model of the request */
+    int status;                   /* of HTTP; 0: no reply */
+    const char *code;             /* as in errors of Maki: RATE_LIMITED ...; NULL: unknown */
+    const char *request_id;
+    const char *message; /* of the provider or the network, keys masked */
+} maki_provider_error_event;
+
+void maki_provider_error_event_write(maki_jw *w, const maki_provider_error_event *event);
 
 /* ---- read again --------------------------------------------------------------------------------------- */
 

@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/json_print.h"
+#include "base/str.h"
+
 void maki_summary_usage_add(maki_summary_usage *sum, const maki_summary_usage *more)
 {
     if (more->model[0]) memcpy(sum->model, more->model, sizeof sum->model);
@@ -31,4 +34,11 @@ void maki_fact_coverage_write(maki_jw *w, const maki_fact_coverage *survey)
     maki_jw_bytes(w, MAKI_LIT("["));
     maki_jw_bytes(w, (maki_str){ survey->list, survey->list_len });
     maki_jw_bytes(w, MAKI_LIT("]"));
+}
+
+void maki_fallback_write(maki_jw *w, const maki_err *fell_back)
+{
+    if (fell_back->status != MAKI_OK)
+        maki_jw_print(w, "'fallback':{'summarizer':'offline','code':%z,'message':%z}",
+                      fell_back->code, fell_back->msg);
 }

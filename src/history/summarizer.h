@@ -59,5 +59,7 @@ struct maki_summarizer {
  * "summarizer": {"model", "input", "output"}; "factsKept", "factsLost" and "lost". */
 void maki_summary_usage_write(maki_jw *w, const maki_summary_usage *usage);
 void maki_fact_coverage_write(maki_jw *w, const maki_fact_coverage *survey);
+/* "fallback": {"summarizer": "offline", "code", "message"}, unless `fell_back` has MAKI_OK. */
+void maki_fallback_write(maki_jw *w, const maki_err *fell_back);
 
 #endif

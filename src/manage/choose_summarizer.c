@@ -11,30 +11,30 @@
 /* The model that the settings name; false: it is not usable, which is logged. */
 static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out)
 {
-    maki_err why = { 0 };
+    maki_err *why = &out->unusable;
     maki_model_name *name = &out->by_model.name;
     *name = (maki_model_name){ in->agent, out->settings.provider, out->settings.model };
     if (name->provider.len == 0 || !in->model) return false;
-    maki_status st = in->model->find(in->model, name, &out->found, &why);
+    maki_status st = in->model->find(in->model, name, &out->found, why);
     if (st == MAKI_NOTFOUND && name->model.len == 0 && maki_str_is(name->provider, in->provider)) {
         name->model = in->answering;
-        st = in->model->find(in->model, name, &out->found, &why);
+        st = in->model->find(in->model, name, &out->found, why);
     }
     if (st == MAKI_OK) {
         name->model = maki_str_of(out->found.model);
+        *why = (maki_err){ 0 };
         return true;
     }
     maki_kv values[] = { MAKI_KV_S("provider", name->provider),
-                         MAKI_KV_S("reason", maki_str_of(why.msg)) };
+                         MAKI_KV_S("reason", maki_str_of(why->msg)) };
     maki_log_event(in->logger, MAKI_WARN, "summary_offline", values, 2);
     return false;
 }
 
 /* Find the window of the model once, then let it write. */
-static maki_status run_with_window(const maki_summarizer *self, const maki_summary_request *request,
-                                   maki_arena *arena, maki_summary *out, maki_err *err)
+static maki_status run_model(maki_summarizer_choice *c, const maki_summary_request *request,
+                             maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    maki_summarizer_choice *c = ((const maki_summarizer_choice *)self->ctx)->self;
     maki_model_summary *model_summary = &c->by_model;
     if (!model_summary->window) {
         maki_status st = model_summary->model->window(
@@ -72,6 +72,28 @@ static maki_summarizer built_in(const maki_summary_settings *settings, bool *nam
     return (maki_summarizer){ true, rows[i].run, settings };
 }
 
+/* By the configured model; log when the offline summarizer took its place. */
+static maki_status run_configured(const maki_summarizer *self, const maki_summary_request *request,
+                                  maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    maki_summarizer_choice *c = ((const maki_summarizer_choice *)self->ctx)->self;
+    maki_status st;
+    if (c->unusable.status == MAKI_OK) {
+        st = run_model(c, request, arena, out, err);
+    } else {
+        bool named;
+        maki_summarizer offline = built_in(&c->settings, &named);
+        st = offline.run(&offline, request, arena, out, err);
+        out->fell_back = c->unusable;
+    }
+    maki_kv values[] = { MAKI_KV_S("reason", maki_str_of(out->fell_back.code)),
+                         MAKI_KV_S("fallback", MAKI_LIT("offline")),
+                         MAKI_KV_S("why", maki_str_of(out->fell_back.msg)) };
+    if (st == MAKI_OK && out->fell_back.status != MAKI_OK)
+        maki_log_event(c->logger, MAKI_WARN, "condense_failed", values, 3);
+    return st;
+}
+
 maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer_choice *out,
                                    maki_err *err)
 {
@@ -93,9 +115,11 @@ maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer
                     maki_str_is(name->model, in->answering) && in->window > 0;
         out->by_model.window = same ? (uint64_t)in->window : out->found.window;
         out->by_provider = maki_summarizer_provider(&out->by_model);
-        out->self = out;
-        out->writer = (maki_summarizer){ out->by_provider.usable, run_with_window, out };
     }
+    out->self = out;
+    out->logger = in->logger;
+    if (out->by_provider.usable || out->unusable.status != MAKI_OK)
+        out->writer = (maki_summarizer){ true, run_configured, out };
     out->measured = maki_summarizer_measured(&out->writer);
     return MAKI_OK;
 }

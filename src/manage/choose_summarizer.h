@@ -1,8 +1,9 @@
 /* choose_summarizer.h -- which summarizer a conversation gets: a model of a provider, or the offline one.
  *
  * The one place that decides it, for turns, operations and commands, by `summary.*` of the configuration: a provider's
- * model that is configured and reachable, else offline.  When the model fails, the offline summarizer takes its place
- * (summary/model_summarizer.h).
+ * model that is configured and reachable, else offline.  When a configured model is unusable or fails, the offline
+ * summarizer takes its place (summary/model_summarizer.h): maki_summary.fell_back has the reason, and it is logged,
+ * condense_failed reason= fallback=offline.
  *
  * The window of the summarizing model: that of the answering model if it is the same one, else as configured, else as
  * its provider reports (asked when the first summary is written, so that a run without summaries sends no request), else
@@ -34,6 +35,9 @@ typedef struct maki_summarizer_in {
 typedef struct maki_summarizer_choice {
     maki_summary_settings settings;
     maki_model_found found;
+    maki_err
+        unusable; /* why the configured model is; status MAKI_OK: it is not, or none is configured */
+    const maki_logger *logger; /* or NULL */
     maki_model_summary by_model;
     maki_summarizer by_provider;         /* the model's; `writer` finds its window before */
     struct maki_summarizer_choice *self; /* for `writer`, whose context is const */

@@ -233,6 +233,9 @@ static maki_status run(maki_manage_work *work, maki_err *err)
                          MAKI_KV_S("reason", maki_str_of(maki_reason_name(out->reason))),
                          MAKI_KV_S("session", session) };
     maki_log_event(in->logger, MAKI_INFO, "compress_start", values, 3);
+    if (in->on_start)
+        in->on_start(in->start_ctx, maki_reason_name(out->reason),
+                     model_tokens(in, out->tokens_before), model_tokens(in, in->window));
     maki_status st = maki_plan_begin(&plan, work->conv, err);
     if (st == MAKI_OK) st = run_steps(work, err);
     out->ms = now_ms(work->conv) - work->began;

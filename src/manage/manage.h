@@ -26,6 +26,7 @@ typedef struct maki_manage_in {
     double threshold;        /* percent of the window at which a run begins; over 100: never */
     double threshold_tokens; /* the same in tokens; 0: none; the lower one counts */
     bool force;              /* now, at any fill level */
+    bool truncate_only;      /* no step that summarizes: autoCondenseContext is false */
     size_t keep; /* newest messages that a condense leaves when its step does not say; 0: 3 */
     const maki_policy *policy;
     const maki_summarizer *summarizer;
@@ -34,6 +35,9 @@ typedef struct maki_manage_in {
      * Or NULL. */
     bool (*cancelled)(void *ctx);
     void *cancel_ctx;
+    /* Called when a run starts, with what it was decided on; or NULL. */
+    void (*on_start)(void *ctx, const char *reason, double tokens, double window);
+    void *start_ctx;
 } maki_manage_in;
 
 enum {

@@ -60,6 +60,7 @@ static void write_record(maki_jw *w, const maki_manage_in *in, const maki_manage
     maki_summary_usage_write(w, &r->usage);
     if (r->survey.measured)
         maki_jw_print(w, "'factsKept':%i,'factsLost':%i", r->survey.kept, r->survey.lost);
+    maki_fallback_write(w, &r->fell_back);
     if (why == MAKI_CANCELLED) maki_jw_field_bool(w, "cancelled", true);
     if (why != MAKI_OK && why != MAKI_CANCELLED)
         maki_jw_field_text(w, "error", maki_status_name(why));

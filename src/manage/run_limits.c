@@ -147,6 +147,7 @@ static maki_status guard_window(const maki_run_limits_in *in, maki_run_limits *o
                            out->window, out->window_from, minimum);
     }
     out->small = out->window < warn;
+    out->warning = warn;
     if (out->small) maki_log_event(in->logger, MAKI_WARN, "window_small", values, 3);
     return MAKI_OK;
 }
@@ -216,6 +217,7 @@ static void find_threshold(const maki_run_limits_in *in, const names *n, maki_ru
 {
     bool automatic = in->config ? maki_config_flag(in->config, "autoCondenseContext") : true;
     if (in->has_automatic) automatic = in->automatic;
+    out->automatic = automatic;
     out->threshold = percent_of(in, n, out);
     out->threshold_tokens = in->tokens;
     if (!(in->tokens > 0)) out->threshold_tokens = profile_number(n, "thresholdTokens");

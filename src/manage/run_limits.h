@@ -46,8 +46,10 @@ typedef struct maki_run_limits {
     double threshold_tokens; /* 0: none */
     double max_tokens;       /* 0: not set */
     size_t keep;
-    bool keep_set;                /* it was configured, and holds for every policy */
-    bool small;                   /* the window is under window.warning */
+    bool keep_set;  /* it was configured, and holds for every policy */
+    bool automatic; /* autoCondenseContext; else a run that nobody asked for only truncates */
+    bool small;     /* the window is under window.warning */
+    double warning; /* window.warning */
     bool threshold_invalid;       /* the profile's is out of range, and the general one is used */
     double profile_threshold;     /* the one that is out of range */
     char model[MAKI_PROFILE_MAX]; /* "": unknown */

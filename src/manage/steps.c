@@ -187,6 +187,12 @@ static maki_status measure_step(maki_manage_work *r, const maki_step *step,
     if (st != MAKI_OK) return st;
     r->failed = maki_reduction(before, r->report->tokens_after) < step->min_saving;
     if (r->failed) {
+        maki_kv values[] = { MAKI_KV_N("reduction",
+                                       maki_reduction(before, r->report->tokens_after)),
+                             MAKI_KV_S("action", maki_str_of(maki_step_name(step->kind))),
+                             MAKI_KV_S("session", maki_conv_id(r->conv)) };
+        if (maki_step_needs(step->kind) & MAKI_STEP_SUMMARISES)
+            maki_log_event(r->in->logger, MAKI_WARN, "compress_insufficient", values, 3);
         taken->undone = true;
         return undo_step(r, plan, err);
     }
@@ -256,6 +262,8 @@ static maki_status find_obstacle(maki_manage_work *r, const maki_step *step, con
     double bound = 0, goal = r->report->tokens_after - maki_step_target(r, step);
     *code = NULL;
     if (r->in->window * r->in->scale < step->min_window) *code = "WINDOW_TOO_SMALL";
+    if (r->in->truncate_only && (maki_step_needs(step->kind) & MAKI_STEP_SUMMARISES))
+        *code = "AUTO_CONDENSE_OFF";
     if (step->min_messages) {
         maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
         if (st != MAKI_OK) return st;

@@ -68,6 +68,12 @@ void maki_use_log(maki *m, maki_sink sink, const char *level)
     (void)maki_level_parse(name, &m->logger.min_level);
 }
 
+void maki_use_events(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx)
+{
+    m->on_event = fn;
+    m->event_ctx = ctx;
+}
+
 void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
 {
     m->cancelled = fn;

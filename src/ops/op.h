@@ -29,7 +29,9 @@ struct maki {
     maki_logger logger;           /* maki_use_log; sink.write NULL: nothing is logged */
     bool (*cancelled)(void *ctx); /* maki_watch_cancel; or NULL */
     void *cancel_ctx;
-    bool paths_denied; /* maki_deny_paths */
+    bool paths_denied;                          /* maki_deny_paths */
+    void (*on_event)(void *ctx, maki_str json); /* maki_use_events; or NULL */
+    void *event_ctx;
 };
 
 /* The handle's logger, or NULL. */

@@ -85,6 +85,7 @@ static void write_change(maki_jw *out, const maki_change *c, const maki_context_
     if (c->survey.measured) {
         maki_summary_usage_write(out, &c->usage);
         maki_fact_coverage_write(out, &c->survey);
+        maki_fallback_write(out, &c->fell_back);
     }
     maki_jw_end_object(out);
 }

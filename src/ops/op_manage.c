@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stddef.h>
 
+#include "base/buf.h"
+#include "base/err.h"
 #include "base/json_print.h"
 #include "base/str.h"
 #include "manage/manage.h"
@@ -21,6 +23,8 @@
 #include "reference/prune.h"
 #include "reference/run.h"
 #include "token/family.h"
+
+enum { EVENT_MAX = 4096 };
 
 static maki_status check_positive(const maki_op_call *call, const char *name, maki_err *err)
 {
@@ -171,6 +175,7 @@ static void write_report(maki_jw *out, const maki_run_limits *limits, const maki
     maki_put_view_change(out, &report->did);
     maki_summary_usage_write(out, &report->usage);
     maki_fact_coverage_write(out, &report->survey);
+    maki_fallback_write(out, &report->fell_back);
     maki_jw_print(out, "'allowed':%f,'target':%f,'within':%b", report->allowed, report->target,
                   report->within);
     if (report->waits) maki_jw_print(out, "'waits':true");
@@ -225,6 +230,8 @@ static maki_manage_in manage_in_of(const maki_op_call *call, const maki_context_
                              .threshold = limits->threshold,
                              .threshold_tokens = limits->threshold_tokens,
                              .force = maki_in_bool(call, "force", false),
+                             .truncate_only =
+                                 !limits->automatic && !maki_in_bool(call, "force", false),
                              .keep = keep_three ? 0 : limits->keep,
                              .policy = policy,
                              .logger = maki_logger_of(call->m),
@@ -234,6 +241,8 @@ static maki_manage_in manage_in_of(const maki_op_call *call, const maki_context_
 
 /* What a run needs, read from a call.  Has pointers into itself: never copy it. */
 typedef struct run_fields {
+    maki *m;
+    maki_str session;
     maki_policy policy;
     maki_context_use use;
     maki_chosen_summarizer summarizer;
@@ -260,6 +269,19 @@ static maki_status read_run(const maki_op_call *call, maki_conv *conv, run_field
     return st;
 }
 
+static void emit_start(void *ctx, const char *reason, double tokens, double window)
+{
+    const run_fields *run = ctx;
+    maki_buf json = maki_buf_new(run->m->env.alloc, EVENT_MAX);
+    maki_jw w;
+    maki_jw_init(&w, maki_buf_sink(&json), NULL);
+    maki_jw_print(&w,
+                  "{'type':'managing','session':%s,'reason':%z,'tokens':%f,'window':%f,'usage':%f}",
+                  run->session, reason, tokens, window, tokens / window);
+    if (maki_jw_end(&w) == MAKI_OK) run->m->on_event(run->m->event_ctx, maki_buf_str(&json));
+    maki_buf_free(&json);
+}
+
 maki_status maki_op_manage_run_conversation(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     run_fields run;
@@ -269,6 +291,12 @@ maki_status maki_op_manage_run_conversation(maki_op_call *call, maki_jw *out, ma
     maki_access access = preview ? MAKI_ACCESS_DRY_RUN : MAKI_ACCESS_WRITE;
     maki_status st = maki_field_conversation(call, access, &conv, err);
     if (st == MAKI_OK) st = read_run(call, conv, &run, err);
+    if (st == MAKI_OK && call->m->on_event && !preview) {
+        run.m = call->m;
+        run.session = maki_conv_id(conv);
+        run.in.on_start = emit_start;
+        run.in.start_ctx = &run;
+    }
     if (st == MAKI_OK) st = maki_manage_conversation(conv, &run.in, &report, err);
     if (st == MAKI_OK) write_report(out, &run.use.figures, &run.policy, &report, preview);
     maki_conv_close(conv);
@@ -284,6 +312,7 @@ static void write_prepared(maki_jw *out, double percent, bool due,
                   report->written, report->event);
     maki_summary_usage_write(out, &report->usage);
     maki_fact_coverage_write(out, &report->survey);
+    maki_fallback_write(out, &report->fell_back);
     maki_jw_end_object(out);
 }
 

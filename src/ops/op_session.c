@@ -15,6 +15,7 @@
 #include "token/family.h"
 
 enum {
+    NEWEST_BYTES = 64 << 10, /* of the events */
     LIST_DEFAULT = 50,
     LIST_MAX = 1000,
     SHOW_DEFAULT = 200,
@@ -184,6 +185,25 @@ static maki_status write_message(void *ctx, const maki_view_message *seen, maki_
     return s->out->status;
 }
 
+/* The newest exchanges and errors of providers, as their events have them. */
+static maki_status write_exchanges(maki_jw *out, maki_log *log, maki_err *err)
+{
+    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, NEWEST_BYTES);
+    maki_status st = maki_log_newest_events(log, NEWEST_BYTES, &rows, err);
+    maki_str rest = maki_buf_str(&rows), event;
+    maki_jw_print(out, "'exchanges':[");
+    while (st == MAKI_OK && rest.len) {
+        maki_str row = maki_str_cut(&rest, '\n');
+        if (maki_json_check(row, &event, NULL) == MAKI_OK &&
+            (maki_json_field_in(event, "type", "provider_error|usage") ||
+             maki_json_field_is(event, "of", "exchange")))
+            maki_jw_raw(out, event);
+    }
+    maki_jw_end_array(out);
+    maki_buf_free(&rows);
+    return st;
+}
+
 maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *conv = NULL;
@@ -204,7 +224,9 @@ maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err
         maki_put_usage(out, &use, maki_context_tokens(&use, (double)total.tokens));
         maki_jw_print(out, "'view':[");
         st = maki_conv_each(conv, view, write_message, &s, err);
-        maki_jw_print(out, "]}");
+        maki_jw_print(out, "]");
+        if (st == MAKI_OK) st = write_exchanges(out, maki_conv_log(conv), err);
+        maki_jw_end_object(out);
     }
     maki_conv_close(conv);
     return st;

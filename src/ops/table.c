@@ -40,7 +40,8 @@
     { "summarizer", "object", "{model, input, output} of the model that wrote it", 0 },           \
     { "factsKept", "count", "facts that the summary keeps", 0 },          \
     { "factsLost", "count", "facts that it loses", 0 },                                          \
-    { "lost", "array", "the first of those", 0 }
+    { "lost", "array", "the first of those", 0 },                                                  \
+    { "fallback", "object", "{summarizer: offline, code, message}: why no model wrote the summary", 0 }
 
 /* `id` is the name with an underscore: it finds the function and the example.  `typed` is how people call it. */
 #define FORM(id, by, class, does, in, out)                                                         \
@@ -610,7 +611,8 @@ const maki_op_row maki_op_table[] = {
                 { "limit", "count", "messages, the newest of the view; 200 by default", 0 }),
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
                 { "visible", "count", "messages in view", 1 },
-                FULLNESS, { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 }),
+                FULLNESS, { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 },
+                { "exchanges", "array", "the newest requests: events manifest, usage, provider_error", 1 }),
          COMMANDS({ "session", "show", "an excerpt of each message", "show", NULL, ARGS({ "--limit N", "limit" }) })),
 
     LOGGED("session.status", session_status,

@@ -73,6 +73,7 @@ maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_
     if (!x) return maki_fail_nomem(err);
     *x = (maki_exchange){ .proxy = p, .protocol = in->protocol };
     x->began_ms = p->env.clock->now_ms(p->env.clock);
+    x->credential = maki_credential_of(in->credential);
     x->named = in->session.len > 0;
     x->has_id = in->client_id.len > 0;
     copy_name(in->upstream, x->upstream, sizeof x->upstream);

@@ -71,6 +71,9 @@ typedef struct maki_exchange_sync {
  * another than the owner's: one call serves all exchanges that ended before it. */
 maki_status maki_proxy_sync(maki_proxy *proxy, maki_err *err);
 
+/* Why upstream gave no reply, or only a part of it, in the words of the network; before the end. */
+void maki_exchange_set_reason(maki_exchange *x, maki_str reason);
+
 /* The reply is put into the log.  Whatever it answers, the exchange is over and has to be closed. */
 maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
                               maki_exchange_sync *sync, maki_err *err);

@@ -3,6 +3,7 @@
 #define MAKI_PROXY_PROXY_INTERNAL_H
 
 #include "base/limits.h"
+#include "base/mask.h"
 #include "base/spool.h"
 #include "proxy/body_cache.h"
 #include "proxy/journal.h"
@@ -29,8 +30,10 @@ struct maki_exchange {
     unsigned char head_scope[MAKI_PREFIX_LEN]; /* by the head alone: for body_cache.h */
     unsigned char scope[MAKI_PREFIX_LEN];      /* by head and body: for prefixes.h */
     unsigned char caller[MAKI_PREFIX_LEN];     /* the credential alone */
-    bool named;                                /* x-maki-session */
-    bool has_id;                               /* the client names its conversations */
+    maki_credential credential;
+    char reason[128]; /* why upstream gave no reply; "": unknown */
+    bool named;       /* x-maki-session */
+    bool has_id;      /* the client names its conversations */
     char upstream[64], path[160], model[96];
     char name[160]; /* the session key of a new conversation, a JSON string; "" for none */
     char client_id[128];

@@ -12,12 +12,18 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/json_print.h"
+#include "base/mask.h"
 #include "base/str.h"
+#include "base/text.h"
 #include "history/exchange_event.h"
 #include "proxy/proxy_internal.h"
+#include "wire/overflow.h"
 #include "wire/protocol.h"
 
-enum { FIELDS_MAX = 1 << 20 };
+enum {
+    FIELDS_MAX = 1 << 20,
+    ERROR_MAX = 16 << 10 /* a longer error is not in the manifest */
+};
 
 maki_status maki_exchange_reply_head(maki_exchange *x, int status, maki_str content_type,
                                      maki_err *err)
@@ -52,6 +58,11 @@ static void unlink_unwritten(maki_exchange *x)
     *x->link = x->next;
     if (x->next) x->next->link = x->link;
     x->link = NULL;
+}
+
+void maki_exchange_set_reason(maki_exchange *x, maki_str reason)
+{
+    maki_str_copy(maki_utf8_truncate(reason, sizeof x->reason - 1), x->reason, sizeof x->reason);
 }
 
 void maki_exchange_close(maki_exchange *x)
@@ -113,11 +124,13 @@ static maki_status finish_event(maki_live_conversation *live, const char *type, 
 static maki_status add_manifest(maki_exchange *x, maki_live_conversation *live,
                                 const maki_wire_result *said, const char *end, maki_err *err)
 {
-    char hash[17];
+    char hash[17], error[ERROR_MAX];
+    size_t error_len = said->error.len <= sizeof error ? said->error.len : 0;
     maki_jw w;
     maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
     int64_t now = x->proxy->env.clock->now_ms(x->proxy->env.clock);
     const spans_ctx n = { live, x->tip.seq };
+    if (error_len) memcpy(error, said->error.ptr, error_len);
     snprintf(hash, sizeof hash, "%016" PRIx64, x->body_hash);
     maki_jw_init(&w, maki_buf_sink(&fields), err);
     maki_jw_object(&w);
@@ -136,8 +149,7 @@ static maki_status add_manifest(maki_exchange *x, maki_live_conversation *live,
                                     .status = x->status,
                                     .end = end,
                                     .stop = said->stop,
-                                    .error = said->error.len < FIELDS_MAX / 2 ? said->error
-                                                                              : MAKI_LIT(""),
+                                    .error = { error, maki_mask(error, error_len, &x->credential) },
                                     .first_ms = x->first_ms ? x->first_ms - x->began_ms : 0,
                                     .ms = now - x->began_ms });
     return finish_event(live, "manifest", &w, &fields, err);
@@ -153,6 +165,28 @@ static maki_status add_usage(maki_exchange *x, maki_live_conversation *live,
     maki_jw_object(&w);
     maki_usage_event_write(&w, &(maki_usage_event){ .model = x->model, .usage = usage });
     return finish_event(live, "usage", &w, &fields, err);
+}
+
+/* Why there is no complete reply: the status and the message of the provider, or those of the network. */
+static maki_status add_provider_error(maki_exchange *x, maki_live_conversation *live,
+                                      const maki_wire_result *said, maki_err *err)
+{
+    enum { MESSAGE_MAX = 400, READ_MAX = 4096 };
+    maki_jw w;
+    char text[READ_MAX], message[MESSAGE_MAX];
+    maki_str string = maki_error_message(said->error);
+    maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
+    size_t n = string.len ? maki_json_copy_text(string, text, sizeof text - 1) : 0;
+    if (!n) n = (size_t)snprintf(text, sizeof text, "%s", x->reason);
+    maki_str masked = { text, maki_mask(text, n, &x->credential) };
+    maki_str_copy(maki_utf8_truncate(masked, sizeof message - 1), message, sizeof message);
+    maki_jw_init(&w, maki_buf_sink(&fields), err);
+    maki_jw_object(&w);
+    maki_provider_error_event_write(&w, &(maki_provider_error_event){ .upstream = x->upstream,
+                                                                      .model = x->model,
+                                                                      .status = x->status,
+                                                                      .message = message });
+    return finish_event(live, "provider_error", &w, &fields, err);
 }
 
 /* ---- the end ----------------------------------------------------------------------------------------- */
@@ -228,6 +262,8 @@ static maki_status write_reply(maki_exchange *x, maki_live_conversation *live,
     if (st != MAKI_OK) return st;
     st = add_rows(x, live, said, end, err);
     if (st == MAKI_OK) st = add_manifest(x, live, said, end, err);
+    if (st == MAKI_OK && (strcmp(end, "error") == 0 || strcmp(end, "cut") == 0))
+        st = add_provider_error(x, live, said, err);
     if (st == MAKI_OK) st = add_usage(x, live, &said->usage, err);
     if (st != MAKI_OK) {
         maki_live_abort(live);

@@ -217,6 +217,8 @@ maki_status maki_attempt_run(maki_attempt *t, maki_err *err)
     if (remote && st == MAKI_OK) st = status_of_callback(t, &found);
     if (!remote) return ran;
     if (st == MAKI_OK) classify(t, ran, &ended);
+    t->result->failed = st == MAKI_OK && t->error.kind != MAKI_PROVIDER_ERROR_NONE;
+    memcpy(t->result->message, t->error.message, sizeof t->result->message);
     if (st == MAKI_OK)
         st = maki_provider_error_fail(&t->error, &t->sender->provider, t->model, &found);
     if (st != MAKI_OK && err) *err = found;

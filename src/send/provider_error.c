@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
+#include "base/mask.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "send/error_hint.h"
@@ -24,25 +25,13 @@ typedef struct error_fields {
     maki_str message, type, code, status; /* JSON values, len 0: missing */
 } error_fields;
 
-static maki_str error_object(maki_str error)
-{
-    maki_json_item item;
-    maki_json_iter iter = maki_json_items(error);
-    if (maki_is_array(error) && maki_json_next(&iter, &item)) error = item.value;
-    if (!maki_is_object(error)) return error;
-    maki_str inner = maki_member(error, MAKI_LIT("error"));
-    if (!inner.len)
-        inner = maki_member(maki_member(error, MAKI_LIT("response")), MAKI_LIT("error"));
-    return inner.len ? inner : error;
-}
-
 static error_fields fields_of(maki_str error)
 {
     enum { MESSAGE, TYPE, CODE, STATUS, COUNT };
     static const maki_str names[] = {
         { "message", 7 }, { "type", 4 }, { "code", 4 }, { "status", 6 }
     };
-    maki_str v[COUNT], inner = error_object(error);
+    maki_str v[COUNT], inner = maki_error_object(error);
     if (maki_is_string(inner)) return (error_fields){ .message = inner };
     maki_member_each(inner, names, v, COUNT);
     return (error_fields){ v[MESSAGE], v[TYPE], v[CODE], v[STATUS] };
@@ -121,26 +110,14 @@ static bool is_overflow(const error_fields *p, int status, maki_str message)
 
 /* ---- the message ------------------------------------------------------------------------------------------- */
 
-/* Providers quote the key.  The search goes on behind the replacement: a key may consist of asterisks. */
-static void mask(char *text, maki_str key)
-{
-    size_t stars = key.len < 3 ? key.len : 3;
-    char *at = text;
-    while (key.len && (at = memmem(at, strlen(at), key.ptr, key.len))) {
-        memset(at, '*', stars);
-        memmove(at + stars, at + key.len, strlen(at + key.len) + 1);
-        at += stars;
-    }
-}
-
 /* Longer than the stored message, so that a key is complete when it is masked, and hints are found. */
 enum { READ_MAX = 4096 };
 
 static maki_str read_message(maki_str message, char out[READ_MAX], maki_str key)
 {
     size_t n = maki_is_string(message) ? maki_json_copy_text(message, out, READ_MAX - 1) : 0;
-    out[n] = '\0';
-    mask(out, key);
+    maki_credential credential = maki_credential_of(key);
+    out[maki_mask(out, n, &credential)] = '\0';
     return maki_str_of(out);
 }
 
@@ -167,8 +144,8 @@ maki_provider_error maki_provider_error_read(const maki_provider *provider, int 
     bool vague = t.kind == MAKI_PROVIDER_ERROR_REQUEST || t.kind == MAKI_PROVIDER_ERROR_SERVER;
     if (vague && is_overflow(&p, status, message)) t.kind = MAKI_PROVIDER_ERROR_OVERFLOW;
     if (t.kind == MAKI_PROVIDER_ERROR_OVERFLOW)
-        t.window = maki_error_hint_window(error_object(error), message);
-    t.wait_ms = maki_error_hint_wait(error_object(error), message, now_ms);
+        t.window = maki_error_hint_window(maki_error_object(error), message);
+    t.wait_ms = maki_error_hint_wait(maki_error_object(error), message, now_ms);
     return t;
 }
 

@@ -6,6 +6,7 @@
 #define MAKI_SEND_PROVIDER_ERROR_H
 
 #include "send/provider.h"
+#include "send/send.h"
 
 typedef enum maki_provider_error_kind {
     MAKI_PROVIDER_ERROR_NONE,
@@ -23,7 +24,7 @@ typedef enum maki_provider_error_kind {
     MAKI_PROVIDER_ERROR_PROTOCOL     /* the reply is not valid in the provider's protocol */
 } maki_provider_error_kind;
 
-enum { MAKI_PROVIDER_ERROR_MESSAGE_MAX = 128 };
+enum { MAKI_PROVIDER_ERROR_MESSAGE_MAX = MAKI_SEND_MESSAGE_MAX };
 
 typedef struct maki_provider_error {
     maki_provider_error_kind kind;

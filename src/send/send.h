@@ -86,6 +86,8 @@ typedef enum maki_stop {
     MAKI_STOP_OTHER
 } maki_stop;
 
+enum { MAKI_SEND_MESSAGE_MAX = 400 };
+
 /* Plain data, set as far as known, also when the request failed.  Texts are truncated to their buffers. */
 typedef struct maki_send_result {
     int http_status; /* of the last attempt; 0: none was received */
@@ -100,7 +102,9 @@ typedef struct maki_send_result {
     bool calibrated; /* the calibration was updated */
     bool invalid;    /* part of the reply was invalid; the rest is in the rows */
     uint64_t window; /* of an overflow: the window that the error reports; 0: none */
-    unsigned calls;  /* of tools */
+    bool failed;     /* by the provider or the network; `message` in their words, keys masked */
+    char message[MAKI_SEND_MESSAGE_MAX];
+    unsigned calls; /* of tools */
     unsigned retried;
     uint64_t bytes;             /* of the reply */
     int64_t first_ms, total_ms; /* until the first delta (-1: none), and of all attempts */

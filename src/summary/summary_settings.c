@@ -42,12 +42,14 @@ static bool wants_key(const maki_config *config, const char *path)
     return maki_config_is_set(config, path);
 }
 
-/* Without its key a provider is not asked. */
+/* Without its key the provider of the conversation is not asked; one that summary.provider names is, and the error says
+ * that the key is missing. */
 static maki_status read_provider(const maki_config *config, maki_str *out, maki_err *err)
 {
     char path[PATH_MAX];
     maki_str name = maki_config_text(config, "summary.provider"), key = { "", 0 };
-    if (name.len == 0) name = maki_config_text(config, "llm.provider");
+    bool named = name.len > 0;
+    if (!named) name = maki_config_text(config, "llm.provider");
     *out = (maki_str){ "", 0 };
     if (name.len == 0 || maki_str_is(name, MAKI_LIT("offline"))) return MAKI_OK;
     if (maki_str_in(name, MAKI_SUMMARIZER_NAMES)) {
@@ -57,7 +59,7 @@ static maki_status read_provider(const maki_config *config, maki_str *out, maki_
     maki_status st = path_of(path, "llm", name, "api_key", err);
     if (st != MAKI_OK) return st;
     bool told = maki_config_secret(config, path, &key, NULL) == MAKI_OK && key.len > 0;
-    if (!told && wants_key(config, path)) return MAKI_OK;
+    if (!named && !told && wants_key(config, path)) return MAKI_OK;
     *out = name;
     return MAKI_OK;
 }

@@ -146,3 +146,24 @@ bool maki_is_overflow(maki_str error, maki_arena *arena)
     return maki_json_field_is(error, "name", "LengthFinishReasonError") ||
            openai_overflow(error, arena) || anthropic_overflow(error, arena);
 }
+
+/* ---- the fields of an error ----------------------------------------------------------------------------- */
+
+maki_str maki_error_object(maki_str error)
+{
+    maki_json_item item;
+    maki_json_iter iter = maki_array_items(error);
+    if (maki_json_next(&iter, &item)) error = item.value;
+    if (!maki_is_object(error)) return error;
+    maki_str inner = maki_member(error, MAKI_LIT("error"));
+    if (!inner.len)
+        inner = maki_member(maki_member(error, MAKI_LIT("response")), MAKI_LIT("error"));
+    return inner.len ? inner : error;
+}
+
+maki_str maki_error_message(maki_str error)
+{
+    maki_str inner = maki_error_object(error);
+    if (maki_is_string(inner)) return inner;
+    return maki_is_object(inner) ? maki_json_string(inner, "message") : MAKI_LIT("");
+}

@@ -1,4 +1,4 @@
-/* overflow.h -- does this provider error mean that the context is too long? */
+/* overflow.h -- the object of a provider error, and whether it means that the context is too long. */
 #ifndef MAKI_WIRE_OVERFLOW_H
 #define MAKI_WIRE_OVERFLOW_H
 
@@ -14,6 +14,12 @@ enum {
 };
 /* Does the message (decoded) match a pattern that applies to the facts in `known`? */
 bool maki_overflow_matches(maki_str words, unsigned known);
+
+/* The object with the fields of an error in any of the formats in use: {"error": {...}}, {"response": {"error": ...}}, an
+ * array of one, or the fields alone; or its value, when that is a string. */
+maki_str maki_error_object(maki_str error);
+/* Its message, a JSON string; len 0: none. */
+maki_str maki_error_message(maki_str error);
 
 /* The reference operation: `error` is any JSON value, as a client library represents it.  Escaped texts
  * are decoded in the arena; check its status afterwards. */

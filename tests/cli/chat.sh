@@ -128,6 +128,15 @@ out=$(lines <<<$'/nope\nstill here'); check 'an error: exit 5 at the end' 5 $?
 has 'an unknown command' 'unknown command /nope' "$out"
 has 'and the chat continues' 'You said: still here' "$out"
 
+# ---- the window -------------------------------------------------------------------------------------
+{ sed 's/fake: {model/fake: {context_length: 20000, model/' maki.yaml; printf 'log: {level: info}\nsummary: {provider: fake, background_percent: 5}\n'; } >small.yaml
+out=$(lines --config small.yaml --session 小 <<<$'a\nb\nc')
+check 'a small window: one note' 1 "$(grep -c '(the window of fake-1 has 20,000 tokens, under 32,000' <<<"$out")"
+check 'a large one: none' 0 "$(lines --session 大 <<<$'a\nb' | grep -c '(the window of')"
+out=$(chat --config small.yaml --session 小 -p "$long $long")
+has '-p: the answer' 'わかりました' "$out"
+check '-p begins no summary in the background' 0 "$(grep -c prepare_done <<<"$out")"
+
 # ---- a workspace ------------------------------------------------------------------------------------
 mkdir 仕事 && printf '名前は巻。必ず先に聞く。' >仕事/AGENTS.md && mkfifo 仕事/SOUL.md
 { cat maki.yaml; printf 'agents: {default: {workspace: 仕事}}\n'; } >agent.yaml
@@ -143,6 +152,13 @@ has 'no such workspace: named' 'maki chat: the workspace nowhere: No such file' 
 # ---- errors --------------------------------------------------------------------------------
 out=$(chat -p 'fake:key x'); check 'a wrong key: exit 10' 10 $?
 has 'a wrong key: what to check' 'check llm.fake.api_key' "$out"
+out=$(chat -p 'fake:429 海苔は？' --session 失敗); check 'too many requests: exit 3' 3 $?
+id=$("$maki" session list --json | grep -o '"id":"[^"]*","[^}]*agent:default:失敗' | head -1 | cut -d'"' -f4)
+has 'history log: the error of the provider' 'provider_error at=1 upstream="fake" model="fake-1" status=429 code="RATE_LIMITED"' "$("$maki" history log "$id")"
+has 'session show: the same, and what the request took' 'status=429 end="error"' "$("$maki" session show "$id" | grep firstMs)"
+has 'session show: its words' 'provider_error at=1 upstream="fake"' "$("$maki" session show "$id")"
+has 'in the colour of an error' $'\033[31m' "$(TERM=xterm script -qec "'$maki' session show $id" /dev/null)"
+has 'the API: session.show' '"exchanges":[{' "$("$maki" op session.show "{\"conversation\":\"$id\"}")"
 out=$(chat -p 'fake:nomodel x'); check 'no such model: exit 5' 5 $?
 has 'no such model: named' 'fake-1' "$out"
 out=$(chat -p x --provider nobody); check 'no network: exit 11' 11 $?

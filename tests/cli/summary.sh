@@ -21,6 +21,7 @@ url=${said##* }
 printf 'llm:\n  provider: fake\n  fake: {model: fake-1, base_url: "%s"}\nsummary: {provider: fake, background: false}\n' \
     "$url" >maki.yaml
 sed 's|base_url: "[^"]*"|base_url: "http://127.0.0.1:1"|' maki.yaml >down.yaml
+echo 'log: {level: warn}' >>down.yaml
 
 words=$(printf '関数 foo_%s を直す 修复 src/a%s.c ✅ ' $(seq 1 40))
 talk() {
@@ -76,12 +77,23 @@ has 'POST /maki/ops/history.condense: its model' "$asked" "$out"
 
 # ---- nobody there -----------------------------------------------------------------------------------
 talk b.jsonl
-out=$(LOG_LEVEL=warn "$maki" --config down.yaml history condense b.jsonl --json 2>err); check 'nobody there: exit 0' 0 $?
+out=$("$maki" --config down.yaml history condense b.jsonl --json 2>err); check 'nobody there: exit 0' 0 $?
 has 'nobody there: the offline summary' 'Previous Conversation' "$(shown b.jsonl)"
 has 'nobody there: the model was asked' "$asked" "$out"
+has 'nobody there: the answer says that the offline summary stands in' '"fallback":{"summarizer":"offline","code":"UPSTREAM","message":"cannot reach fake' "$out"
+has 'nobody there: so does the log' 'warn condense_failed reason=UPSTREAM fallback=offline' "$(cat err)"
+has 'nobody there: and the event' '"fallback":{"summarizer":"offline","code":"UPSTREAM"' "$(tail -1 b.events.jsonl)"
+printf 'llm:\n  provider: fake\n  fake: {model: fake-1, base_url: "%s"}\n  openai: {model: m}\nsummary: {provider: openai, background: false}\nlog: {level: warn}\n' "$url" >nokey.yaml
+talk e.jsonl
+out=$("$maki" --config nokey.yaml history condense e.jsonl --json 2>err); check 'a model without a key: exit 0' 0 $?
+has 'a model without a key: the answer says why' '"fallback":{"summarizer":"offline","code":"DENIED","message":"openai needs an API key' "$out"
+has 'a model without a key: the log' 'warn condense_failed reason=DENIED fallback=offline' "$(cat err)"
+out=$("$maki" chat --config nokey.yaml --session "$PWD/e.jsonl" <<<$'/undo\n/condense' 2>&1)
+has 'a model without a key: the chat says why' 'offline summary: openai needs an API key' "$out"
 talk c.jsonl
 out=$("$maki" --config /dev/null history condense c.jsonl --json); check 'nobody named: exit 0' 0 $?
 case $out in *summarizer*) check 'nobody named: nobody asked' no yes ;; *) check 'nobody named: nobody asked' no no ;; esac
+has 'nobody named: this is no fallback' '"factsKept"' "$(grep -v fallback <<<"$out")"
 talk d.jsonl
 out=$("$maki" op history.condense '{"conversation":"d.jsonl","summarizer":{"chunks":["言われた要約"],"cost":0.5}}')
 has 'one told in the call: its words' '言われた要約' "$(shown d.jsonl)"

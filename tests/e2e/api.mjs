@@ -179,6 +179,35 @@ test('events come while it is said', async (t) => {
   assert.equal(event.seq, 2);
 });
 
+test('a run that was started over the API is an event, and one that is not due is none', async (t) => {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: fake.url, args: ['--upstream', `openai=${fake.url}`] });
+  let events = '';
+  const request = http.get(`${maki.url}/maki/events`, (reply) => {
+    reply.on('data', (bytes) => (events += bytes));
+    reply.on('error', () => {});
+  });
+  request.on('error', () => {});
+  t.after(() => request.destroy());
+  await until('the listener', () => events.length > 0);
+  await say(maki, '要約する会話です '.repeat(300));
+  const { sessions } = await (await get(maki, '/maki/sessions')).json();
+  const run = (fields) => fetch(`${maki.url}/maki/ops/manage.run`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ conversation: sessions[0].id, ...fields }),
+  });
+  assert.equal((await run({})).status, 200);
+  assert.equal((await run({ force: true, preview: true })).status, 200);
+  assert.equal((await run({ force: true })).status, 200);
+  const line = await until('managing', () => /data: (\{"type":"managing".*\})/.exec(events)?.[1]);
+  const event = JSON.parse(line);
+  assert.equal(event.session, sessions[0].id);
+  assert.equal(event.reason, 'forced');
+  assert.ok(event.tokens > 100 && event.window > 1000 && event.usage > 0);
+  assert.equal(events.match(/"managing"/g).length, 1);
+});
+
 test('tokens are counted here when upstream cannot', async (t) => {
   const deaf = http.createServer((request, reply) => reply.writeHead(404).end('{"error":"no such path"}'));
   await new Promise((resolve) => deaf.listen(0, '127.0.0.1', resolve));

@@ -68,6 +68,38 @@ static void always_overflow(engine_kit *kit)
     CHECK(kit->err.msg[0] != '\0');
 }
 
+/* ---- the event provider_error ------------------------------------------------------------------------------ */
+
+static void check_error_event(engine_kit *kit, const char *provider, const char *text,
+                              const char *want)
+{
+    char name[64], failed[300];
+    snprintf(name, sizeof name, "error-%.20s-%.20s", provider, text);
+    tap_row("%s, %s: the log has the status, the words and the model", provider, text);
+    CHECK(engine_kit_say(kit, engine_kit_session(kit, name), provider, text) != MAKI_OK);
+    snprintf(failed, sizeof failed, "\"upstream\":\"%s\",\"model\":\"fake\",%s", provider, want);
+    char *events = engine_kit_file(kit, "events");
+    CHECK(has(events, "\"type\":\"provider_error\""));
+    CHECK(has(events, failed));
+    CHECK(!events || !strstr(events, "sk-"));
+    free(events);
+}
+
+static void provider_errors(engine_kit *kit)
+{
+    check_error_event(kit, "openai", "fake:429 海苔", "\"status\":429,\"code\":\"RATE_LIMITED\"");
+    check_error_event(kit, "anthropic", "fake:key", "\"status\":401,\"code\":\"DENIED\"");
+    check_error_event(kit, "openai", "fake:overflow",
+                      "\"status\":400,\"code\":\"CONTEXT_OVERFLOW\"");
+    check_error_event(kit, "nowhere", "誰？", "\"code\":\"UPSTREAM\",\"message\":\"");
+    tap_row("a turn that goes well, or is cancelled, leaves none");
+    CHECK_STATUS(engine_kit_say(kit, engine_kit_session(kit, "well"), "openai", "hello"), MAKI_OK,
+                 &kit->err);
+    char *events = engine_kit_file(kit, "events");
+    CHECK(!events || !strstr(events, "provider_error"));
+    free(events);
+}
+
 /* ---- what a provider may say ------------------------------------------------------------------------------- */
 
 static void strange_ids(engine_kit *kit)
@@ -332,6 +364,7 @@ int main(int argc, char **argv)
         cancelled(&kit, kit_providers[i]);
         cut(&kit, kit_providers[i]);
     }
+    provider_errors(&kit);
     always_overflow(&kit);
     strange_ids(&kit);
     for (size_t i = 0; i < KIT_PROVIDERS; i++)

@@ -114,6 +114,28 @@ static void fallback(engine_kit *kit)
     CHECK_EQ(engine_kit_requests(kit), before + (unsigned)turns);
 }
 
+/* Turns in which the session grows over what is allowed: it is truncated. */
+static void no_condensing(engine_kit *kit)
+{
+    kit->options.background = true;
+    engine_kit_configure(kit, "autoCondenseContext: false\nsummary:\n  provider: anthropic\n"
+                              "  background_percent: 5\n");
+    tap_row("autoCondenseContext: false: a run truncates and asks no model");
+    kit->request.window = 16000;
+    unsigned long before = engine_kit_requests(kit);
+    int turns = talk_until_managed(kit, engine_kit_session(kit, "truncated"), "openai");
+    CHECK(kit->result.managed.action != MAKI_STEP_CONDENSE);
+    CHECK(kit->result.managed.within);
+    CHECK(!maki_turns_wait(kit->turns));
+    CHECK_EQ(engine_kit_requests(kit), before + (unsigned)turns);
+    char *events = engine_kit_file(kit, "events");
+    CHECK(has(events, "\"type\":\"truncate\""));
+    CHECK(!events || !strstr(events, "\"type\":\"condense\""));
+    free(events);
+    kit->options.background = false;
+    kit->request.window = 0;
+}
+
 /* ---- the model alone -------------------------------------------------------------------------------------------- */
 
 static maki_status read_text(const void *ctx, uint64_t at, char *out, size_t capacity, size_t *got,
@@ -208,6 +230,7 @@ int main(int argc, char **argv)
     window_of_its_model(&kit);
     named_by_the_caller(&kit);
     fallback(&kit);
+    no_condensing(&kit);
     the_model(&kit);
     kit.result.runs = 0;
     in_advance(&kit);

@@ -60,7 +60,8 @@ static void reply_of(const turn *t, char *out)
             "\"assistant\",\"content\":\"%s\"},\"finish_reason\":\"stop\"}],"
             "\"usage\":{\"prompt_tokens\":5,\"completion_tokens\":2}}",
             t->reply);
-    if (t->status >= 400) strcpy(out, "{\"error\":{\"message\":\"no\"}}");
+    if (t->status >= 400)
+        sprintf(out, "{\"error\":{\"message\":\"%s\"}}", t->reply[0] ? t->reply : "no");
 }
 
 static maki_str opt(const char *text)
@@ -838,6 +839,58 @@ static void check_no_capacity(void)
     }
 }
 
+/* The events of all conversations in this directory; borrowed until the next call. */
+static const char *events_in(const char *home)
+{
+    static char text[1 << 16];
+    char command[600];
+    snprintf(command, sizeof command, "find '%s' -name '*.events.jsonl' -exec cat {} +", home);
+    FILE *pipe = popen(command, "r");
+    size_t n = pipe ? fread(text, 1, sizeof text - 1, pipe) : 0;
+    text[n] = '\0';
+    if (pipe) pclose(pipe);
+    return text;
+}
+
+static void check_provider_errors(void)
+{
+    static fake_env fe;
+    directory f;
+    maki_err err = { 0 };
+    maki_exchange *x = NULL;
+    maki_exchange_sync sync;
+    maki_str body =
+        MAKI_LIT("{\"model\":\"m-1\",\"messages\":[{\"role\":\"user\",\"content\":\"海苔?\"}]}");
+    fake_env_init(&fe);
+    fake_random_seed(&fe, 26);
+    directory_open(&f);
+    maki_proxy *p = open_proxy(&fe, f.path);
+    tap_row("a provider's error is in the log: status, words, model; keys are masked");
+    say(p, SAY("u:海苔は?", "key my-own-key and sk-proj-abcdef123: 無効です", .status = 401,
+               .key = "Bearer my-own-key"));
+    const char *events = events_in(f.path);
+    CHECK(strstr(events, "\"type\":\"provider_error\"") != NULL);
+    CHECK(strstr(events, "\"upstream\":\"openai\",\"model\":\"m-1\",\"status\":401,"
+                         "\"message\":\"key *** and ***: 無効です\"") != NULL);
+    CHECK(!strstr(events, "my-own-key") && !strstr(events, "sk-proj"));
+
+    tap_row("a refused connection: the words of the network");
+    maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT,
+                            .upstream = MAKI_LIT("openai"),
+                            .path = MAKI_LIT("/v1/chat/completions"),
+                            .credential = MAKI_LIT("Bearer my-own-key") };
+    CHECK_STATUS(maki_exchange_begin(p, &in, &x, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_exchange_request(x, body, &err), MAKI_OK, &err);
+    maki_exchange_set_reason(x, MAKI_LIT("Connection refused"));
+    CHECK_STATUS(maki_exchange_end(x, MAKI_EXCHANGE_CUT, &sync, &err), MAKI_OK, &err);
+    close_files(p, &sync);
+    maki_exchange_close(x);
+    CHECK(strstr(events_in(f.path), "\"model\":\"m-1\",\"message\":\"Connection refused\"") !=
+          NULL);
+    maki_proxy_close(p);
+    directory_close(&f);
+}
+
 int main(void)
 {
     for (size_t i = 0; i < COUNT(scenes); i++) {
@@ -849,6 +902,7 @@ int main(void)
     check_time();
     check_references();
     check_kept_conversations();
+    check_provider_errors();
     check_lost_rows();
     check_regrown();
     check_closed_between();
