@@ -44,6 +44,7 @@ check 'all headers' "$(ls "$source/include/maki")" "$(ls "$at/include/maki")"
 check 'an archive that is not thin' '!<arch>' "$(head -c 7 "$lib/libmaki.a")"
 check 'the command is the installed one' "$at/bin/maki" "$(command -v maki)"
 check 'pkg-config knows the version' "$(maki version)" "maki $(pkg-config --modversion maki)"
+ok 'pkg-config knows where the module for providers is' test -x "$(pkg-config --variable=moduledir maki)/maki-send.so"
 declared=$(cat "$source"/include/maki/*.h | grep -oE '\bmaki_[a-z0-9_]+ ?\(' | tr -d ' (' | sort -u)
 exported=$(nm -D --defined-only "$lib/libmaki.so" | awk '{ print $3 }' | sort)
 check 'only what the headers declare leaves the library' '' "$(comm -13 <(echo "$declared") <(echo "$exported"))"
