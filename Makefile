@@ -13,7 +13,7 @@ others  := asan tsan clang fuzz bench
 sources  = $(shell find src include tests fuzz bench -name '*.[ch]' 2>/dev/null | sort)
 
 # In meson 1.0, --buildtype=release would win over -Ddebug=true; -Dbuildtype=release does not.
-build/build.ninja:       options = -Dbuildtype=release -Ddebug=true
+build/build.ninja:       options = -Dbuildtype=release -Ddebug=true -Dpkgconfig.relocatable=true -Dprefix=$(PREFIX)
 build/asan/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 \
                                    -Db_sanitize=address,undefined -Db_lundef=false
 build/tsan/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 -Db_sanitize=thread -Db_lundef=false
@@ -23,7 +23,9 @@ build/fuzz/build.ninja:  options = -Dbuildtype=debug -Doptimization=1 -Dfuzz=tru
 build/bench/build.ninja: options = -Dbuildtype=release -Ddebug=true -Dbench=true
 build/clang/build.ninja build/fuzz/build.ninja: export CC = clang-14
 
-.PHONY: build run check test test-agents test-all stress bench fuzz fmt fmt-check layers cost cost-update clean help
+PREFIX  ?= /usr/local
+
+.PHONY: build run install check test test-agents test-all stress bench fuzz fmt fmt-check layers cost cost-update clean help
 .PHONY: $(others:%=build-%)
 
 build: build/build.ninja ## build the library and the command, build/maki
@@ -34,6 +36,12 @@ run: ## install what is missing, build, start the daemon and print the address o
 	@$(MAKE) --no-print-directory build/build.ninja
 	@scripts/build build -j$(JOBS) programs
 	@exec build/maki serve
+
+install: build/build.ninja ## install programs, library, headers, man pages and completion (PREFIX=/usr/local DESTDIR=)
+	@grep -qx 'prefix = $(PREFIX)' build/meson-private/cmd_line.txt || meson configure build -Dprefix=$(PREFIX)
+	@scripts/build build -j$(JOBS) programs library
+	@meson install -C build --no-rebuild --quiet $(if $(DESTDIR),--destdir $(abspath $(DESTDIR)))
+	@[ -n "$(DESTDIR)" ] || ldconfig 2>/dev/null || true
 
 check: ## the fast tests, for every commit (under 3 minutes)
 	@scripts/test fast

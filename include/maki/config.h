@@ -20,6 +20,8 @@
 
 #include <maki/env.h>
 
+MAKI_BEGIN_DECLS
+
 /* ---- the table -------------------------------------------------------------------------------------- */
 
 typedef enum maki_config_type {
@@ -145,5 +147,7 @@ MAKI_API bool maki_config_find_value(const maki_config *config, const char *path
                                      maki_config_value *out);
 /* Write all as JSON: {"file", "settings": [{"path", "value", "source", "line", "column" | "variable"}]}. */
 MAKI_API maki_status maki_config_write(const maki_config *config, maki_sink out, maki_err *err);
+
+MAKI_END_DECLS
 
 #endif

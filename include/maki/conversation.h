@@ -15,6 +15,8 @@
 
 #include <maki/op.h>
 
+MAKI_BEGIN_DECLS
+
 typedef struct maki_conversation maki_conversation;
 
 typedef enum maki_open_mode {
@@ -53,7 +55,7 @@ MAKI_API maki_status maki_conversation_append(maki_conversation *c, maki_str mes
 typedef struct maki_revision {
     uint64_t seq, ev;
 } maki_revision;
-#define MAKI_LATEST ((maki_revision){ UINT64_MAX, UINT64_MAX })
+#define MAKI_LATEST (MAKI_LITERAL(maki_revision){ UINT64_MAX, UINT64_MAX })
 
 /* One message.  `json` and everything it points to are valid until the callback returns. */
 typedef struct maki_message {
@@ -155,5 +157,7 @@ typedef struct maki_proof {
 MAKI_API maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
                                               void (*fn)(void *ctx, const maki_damage *damage),
                                               void *ctx, maki_proof *out, maki_err *err);
+
+MAKI_END_DECLS
 
 #endif

@@ -15,6 +15,8 @@
 #include <maki/status.h>
 #include <maki/str.h>
 
+MAKI_BEGIN_DECLS
+
 typedef struct maki_alloc maki_alloc;
 struct maki_alloc {
     /* As realloc, with the old size given: p NULL allocates, size 0 frees and returns NULL.  NULL for a size above 0
@@ -80,5 +82,7 @@ typedef struct maki_sink {
     maki_status (*write)(void *ctx, maki_str bytes, maki_err *err);
     void *ctx;
 } maki_sink;
+
+MAKI_END_DECLS
 
 #endif

@@ -11,6 +11,8 @@
 #include <maki/status.h>
 #include <maki/str.h>
 
+MAKI_BEGIN_DECLS
+
 typedef enum maki_json_kind {
     MAKI_JSON_NULL,
     MAKI_JSON_BOOL,
@@ -68,5 +70,7 @@ MAKI_API bool maki_json_text_is(maki_str string, maki_str text);
 /* The nearest double; too large ones become infinite. */
 MAKI_API double maki_json_double(maki_str number);
 MAKI_API bool maki_json_true(maki_str value); /* is it the literal true? */
+
+MAKI_END_DECLS
 
 #endif

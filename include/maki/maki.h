@@ -12,7 +12,11 @@
 #include <maki/str.h>
 #include <maki/token.h>
 
+MAKI_BEGIN_DECLS
+
 /* "0.1.0" */
 MAKI_API const char *maki_version(void);
+
+MAKI_END_DECLS
 
 #endif

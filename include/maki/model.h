@@ -13,6 +13,8 @@
 #include <maki/config.h>
 #include <maki/env.h>
 
+MAKI_BEGIN_DECLS
+
 /* Which model.  Texts are borrowed for the call; len 0: not given. */
 typedef struct maki_model_name {
     maki_str agent;    /* of the conversation: its own settings win */
@@ -82,5 +84,7 @@ typedef maki_status maki_send_open_fn(const char *version, const maki_env *env,
                                       const maki_config *config, maki_sink log, maki_model *out,
                                       maki_err *err);
 MAKI_API maki_send_open_fn maki_send_open;
+
+MAKI_END_DECLS
 
 #endif

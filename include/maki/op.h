@@ -15,6 +15,8 @@
 #include <maki/env.h>
 #include <maki/model.h>
 
+MAKI_BEGIN_DECLS
+
 typedef struct maki maki;
 
 typedef struct maki_options {
@@ -159,5 +161,7 @@ MAKI_API maki_status maki_op_command_read(const maki_op_bound_command *bound, in
 MAKI_API maki_status maki_op_command_input(const maki_op_bound_command *bound,
                                            const maki_op_typed *typed, maki_sink out,
                                            maki_err *err);
+
+MAKI_END_DECLS
 
 #endif

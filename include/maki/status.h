@@ -15,6 +15,16 @@
 #define MAKI_PRINTF(fmt, args)
 #endif
 
+#ifdef __cplusplus
+#define MAKI_BEGIN_DECLS extern "C" {
+#define MAKI_END_DECLS   }
+#else
+#define MAKI_BEGIN_DECLS
+#define MAKI_END_DECLS
+#endif
+
+MAKI_BEGIN_DECLS
+
 #define MAKI_STATUS_MAP(X)                                                                       \
     /* name       http exit meaning                                                           */ \
     X(OK, 200, 0, "ok")                                                                          \
@@ -52,5 +62,10 @@ MAKI_API const char *maki_status_name(maki_status status);
 MAKI_API const char *maki_status_meaning(maki_status status);
 MAKI_API int maki_status_http(maki_status status);
 MAKI_API int maki_status_exit(maki_status status);
+
+/* As perror(3): "action: message (CODE)" and a newline on standard error. */
+MAKI_API void maki_perror(const char *action, const maki_err *err);
+
+MAKI_END_DECLS
 
 #endif

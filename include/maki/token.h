@@ -22,6 +22,8 @@
 
 #include <maki/env.h>
 
+MAKI_BEGIN_DECLS
+
 /* ---- encodings ----------------------------------------------------------------------------------- */
 
 typedef struct maki_encoding maki_encoding;
@@ -127,5 +129,7 @@ MAKI_API maki_status maki_token_count_files(const maki_env *env, const maki_enco
 MAKI_API maki_status maki_token_encode_file(const maki_env *env, const maki_encoding *encoding,
                                             bool special, maki_token_file *file, maki_ids_fn fn,
                                             void *ctx);
+
+MAKI_END_DECLS
 
 #endif

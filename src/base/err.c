@@ -120,3 +120,8 @@ maki_status maki_fail_errno(maki_err *err, const char *action)
     return maki_fail(err, status_of_errno(errno), "%s%s%s", action, action[0] ? ": " : "",
                      strerror(errno));
 }
+
+void maki_perror(const char *action, const maki_err *err)
+{
+    fprintf(stderr, "%s: %s (%s)\n", action, err->msg, err->code);
+}

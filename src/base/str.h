@@ -8,14 +8,6 @@
 
 #include <maki/str.h>
 
-/* The two arguments for "%.*s". */
-#define MAKI_PRINTED(text) (int)(text).len, (text).ptr
-
-static inline maki_str maki_str_of(const char *text)
-{
-    return (maki_str){ text, strlen(text) };
-}
-
 static inline bool maki_str_is(maki_str a, maki_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);

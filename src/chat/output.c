@@ -145,7 +145,6 @@ static void put_managing(maki_jw *w, const void *data)
 static maki_status note_managing(maki_output *s, const void *data, maki_err *err)
 {
     const maki_manage_report *done = data;
-    const maki_manage_report *done = data;
     char line[500 + MAKI_VIEW_CHANGE_MAX], effect[MAKI_VIEW_CHANGE_MAX];
     bool offline = done && done->fell_back.status != MAKI_OK;
     if (!done) return write_to(&s->notes, "condensing ...\n", err);

@@ -124,9 +124,9 @@ static int run(int argc, char **argv)
     cli_typed typed = { .style = cli_style_of(STDOUT_FILENO) };
     maki_err err = { 0 };
     cli_handle h;
-    if (argc < 2) return cli_misuse(argv[0], "a subcommand is missing", "");
-    if (!maki_op_command_find(argv[0], (maki_str){ argv[1], strlen(argv[1]) }, &typed.shown))
-        return report_unknown(argv[0], argv[1]);
+    const char *name = argc < 2 ? "" : argv[1];
+    if (!maki_op_command_find(argv[0], maki_str_of(name), &typed.shown))
+        return report_unknown(argv[0], name);
     if (maki_op_command_read(&typed.shown, argc - 2, argv + 2, &typed.typed, &err) != MAKI_OK)
         return cli_misuse_err(argv[0], &err);
     int code = cli_open(&h, argv[0]);

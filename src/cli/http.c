@@ -139,18 +139,19 @@ int cli_http_request(const cli_url *url, const char *method, const char *path, c
 
 /* ---- sibling programs ---------------------------------------------------------------------------- */
 
-/* The build directory has them all; installed they are in a directory of their own. */
+/* The build directory has them all; installed they are in MAKI_LIBEXEC, relative to the command, so that an installation
+ * may be moved. */
 bool cli_sibling_path(const char *name, char *out, size_t capacity)
 {
+    static const char *const directories[] = { "", MAKI_LIBEXEC "/" };
     char self[PATH_MAX];
     char *slash = maki_program_path(self, sizeof self) ? strrchr(self, '/') : NULL;
-    if (slash) {
-        *slash = '\0';
-        int len = snprintf(out, capacity, "%s/%s", self, name);
+    for (size_t i = 0; slash && i < sizeof directories / sizeof directories[0]; i++) {
+        slash[1] = '\0';
+        int len = snprintf(out, capacity, "%s%s%s", self, directories[i], name);
         if (len > 0 && (size_t)len < capacity && access(out, X_OK) == 0) return true;
     }
-    int len = snprintf(out, capacity, "%s/%s", MAKI_LIBEXEC, name);
-    return len > 0 && (size_t)len < capacity && access(out, X_OK) == 0;
+    return false;
 }
 
 int cli_exec(const char *command, const char *name, char **argv)

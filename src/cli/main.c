@@ -49,7 +49,8 @@ int cli_unknown(const char *command, const char *what, const char *name, const c
 {
     maki_suggest near = maki_suggest_for(maki_str_of(name));
     maki_str known;
-    fprintf(stderr, "maki%s%s: unknown %s%.60s", command[0] ? " " : "", command, what, name);
+    fprintf(stderr, name[0] ? "maki%s%s: unknown %s%.60s" : "maki%s%s: a %sis missing%s",
+            command[0] ? " " : "", command, what, name);
     for (const char *rest = names; maki_words_next(&rest, &known);)
         maki_suggest_candidate(&near, known);
     if (near.found.len) fprintf(stderr, ": did you mean %.*s?", MAKI_PRINTED(near.found));
