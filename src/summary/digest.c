@@ -1,4 +1,4 @@
-/* digest.c -- see digest.h: the sets, and the walk over a message's parts. */
+/* digest.c -- the sizes of the sets, what adds to them, and the walk over a message's parts. */
 #include "summary/digest.h"
 
 #include "base/str.h"
@@ -27,7 +27,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     for (size_t i = 0; st == MAKI_OK && i < sizeof sets / sizeof *sets; i++)
         st = maki_text_set_init(sets[i].set, arena, sets[i].capacity, sets[i].text, sets[i].more,
                                 err);
-    maki_keywords_init(&d->cues);
+    maki_keywords_init(&d->keywords);
     d->arena = arena;
     d->facts = maki_arena_array(arena, MAKI_DIGEST_FACTS, sizeof *d->facts);
     d->fact_slots = maki_arena_array(arena, FACT_SLOTS, sizeof *d->fact_slots);
@@ -68,7 +68,7 @@ void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
     note->kind = kind;
     note->state = MAKI_TASK_OPEN;
     note->weight = kind == MAKI_TASK_NEXT ? 1 : 4;
-    note->sketch = maki_simhash_of(maki_text_item_text(note));
+    note->simhash = maki_simhash_of(maki_text_item_text(note));
 }
 
 void maki_digest_decision(maki_digest *d, maki_str text, bool by_user)
@@ -91,7 +91,7 @@ void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t we
     e->state = MAKI_ERROR_OPEN;
     e->link = link;
     e->more_len = 0;
-    e->sketch = maki_simhash_of(maki_text_item_text(e));
+    e->simhash = maki_simhash_of(maki_text_item_text(e));
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
  *     st = maki_digest_new(&arena, &d, err);
  *     maki_digest_add(d, json) for each message; maki_digest_end(d);
  *
- * The digest lives in the arena.  Everything below maki_digest_end is for the files of this folder. */
+ * The digest lives in the arena.  Everything below maki_digest_end is for the files of this directory. */
 #ifndef MAKI_SUMMARY_DIGEST_H
 #define MAKI_SUMMARY_DIGEST_H
 
@@ -22,7 +22,7 @@
 typedef struct maki_digest maki_digest;
 
 maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err);
-/* `json` is a message that was checked; what is no message is counted and passed over. */
+/* `json` is a message that was checked; what is no message is counted and skipped. */
 void maki_digest_add(maki_digest *digest, maki_str json);
 /* After the last message. */
 void maki_digest_end(maki_digest *digest);
@@ -82,7 +82,7 @@ typedef struct maki_digest_reader {
 
 /* The result that is being read. */
 typedef struct maki_outcome {
-    maki_text_set errors; /* lines that tell of errors, the first ones */
+    maki_text_set errors; /* lines that report errors, the first ones */
     char last[300], counts[160];
     size_t last_len, counts_len, lines;
     char first[300];
@@ -93,8 +93,8 @@ typedef struct maki_outcome {
 } maki_outcome;
 
 struct maki_digest {
-    maki_keywords cues;
-    maki_line_reader feed;
+    maki_keywords keywords;
+    maki_line_reader lines;
     maki_letters letters;
     maki_text_set files, runs, errors, tasks, decisions, points, names, code;
     maki_found_fact *facts; /* the paths, names and numbers that were met, each once */
@@ -125,7 +125,7 @@ void maki_digest_found(void *ctx, maki_fact kind, maki_str text);
 void maki_digest_point(maki_digest *d, maki_str text, uint32_t weight);
 void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind);
 void maki_digest_decision(maki_digest *d, maki_str text, bool by_user);
-/* A line that tells of an error, from a run, a file or (0) nothing in particular. */
+/* A line that reports an error, from a run, a file or (0) nothing in particular. */
 void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight);
 
 /* prose.c: a text that a person or the model wrote. */

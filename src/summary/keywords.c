@@ -1,4 +1,4 @@
-/* keywords.c -- see keywords.h.
+/* keywords.c -- the table of phrases, and the search for all of them in one walk.
  *
  * A phrase has at least three bytes: a letter or two of English more, or one character of Japanese,
  * Chinese or Korean.  The first three choose the phrases to compare with; most places of a text choose
@@ -105,29 +105,29 @@ static size_t slot_of(const char *at)
     return (size_t)(three * 2654435761u >> 22);
 }
 
-static void add_phrase(maki_keywords *cues, unsigned bits, maki_str text)
+static void add_phrase(maki_keywords *keywords, unsigned bits, maki_str text)
 {
-    maki_keyword *cue = &cues->all[cues->count++];
-    assert(cues->count <= MAKI_KEYWORD_PHRASES);
-    cue->bits = bits;
-    cue->goes_on_left = text.ptr[0] == '*';
-    if (cue->goes_on_left) text = maki_str_from(text, 1);
-    cue->goes_on_right = text.ptr[text.len - 1] == '*';
-    if (cue->goes_on_right) text.len--;
-    uint16_t *slot = &cues->first[slot_of(text.ptr)];
-    cue->text = text;
-    cue->next = *slot;
-    *slot = (uint16_t)cues->count;
+    maki_keyword *keyword = &keywords->all[keywords->count++];
+    assert(keywords->count <= MAKI_KEYWORD_PHRASES);
+    keyword->bits = bits;
+    keyword->goes_on_left = text.ptr[0] == '*';
+    if (keyword->goes_on_left) text = maki_str_from(text, 1);
+    keyword->goes_on_right = text.ptr[text.len - 1] == '*';
+    if (keyword->goes_on_right) text.len--;
+    uint16_t *slot = &keywords->first[slot_of(text.ptr)];
+    keyword->text = text;
+    keyword->next = *slot;
+    *slot = (uint16_t)keywords->count;
 }
 
-void maki_keywords_init(maki_keywords *cues)
+void maki_keywords_init(maki_keywords *keywords)
 {
-    *cues = (maki_keywords){ .count = 0 };
+    *keywords = (maki_keywords){ .count = 0 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
             const char *phrases = rows[i].phrases[lang];
             for (maki_str phrase; phrases && maki_words_next(&phrases, &phrase);)
-                add_phrase(cues, rows[i].bits, phrase);
+                add_phrase(keywords, rows[i].bits, phrase);
         }
     }
 }
@@ -140,34 +140,36 @@ static bool same(const char *text, maki_str phrase)
     return true;
 }
 
-static bool stands_at(maki_str text, size_t at, const maki_keyword *cue)
+static bool stands_at(maki_str text, size_t at, const maki_keyword *keyword)
 {
-    maki_str body = cue->text;
+    maki_str body = keyword->text;
     if (text.len - at < body.len || !same(text.ptr + at, body)) return false;
     size_t end = at + body.len;
     bool inside_left = at > 0 && maki_is_word(text.ptr[at - 1]) && maki_is_word(body.ptr[0]);
     bool inside_right =
         end < text.len && maki_is_word(text.ptr[end]) && maki_is_word(body.ptr[body.len - 1]);
-    return !(inside_left && !cue->goes_on_left) && !(inside_right && !cue->goes_on_right);
+    return !(inside_left && !keyword->goes_on_left) && !(inside_right && !keyword->goes_on_right);
 }
 
-unsigned maki_keywords_each(const maki_keywords *cues, maki_str text, maki_keyword_fn fn, void *ctx)
+unsigned maki_keywords_each(const maki_keywords *keywords, maki_str text, maki_keyword_fn fn,
+                            void *ctx)
 {
     unsigned bits = 0;
     for (size_t at = 0; at + 3 <= text.len; at++) {
-        const maki_keyword *cue;
-        for (uint16_t n = cues->first[slot_of(text.ptr + at)]; n; n = cue->next) {
-            cue = &cues->all[n - 1];
-            if (!stands_at(text, at, cue)) continue;
-            bits |= cue->bits;
+        const maki_keyword *keyword;
+        for (uint16_t n = keywords->first[slot_of(text.ptr + at)]; n; n = keyword->next) {
+            keyword = &keywords->all[n - 1];
+            if (!stands_at(text, at, keyword)) continue;
+            bits |= keyword->bits;
             if (fn)
-                fn(ctx, cue->bits, maki_str_to(text, at), maki_str_from(text, at + cue->text.len));
+                fn(ctx, keyword->bits, maki_str_to(text, at),
+                   maki_str_from(text, at + keyword->text.len));
         }
     }
     return bits;
 }
 
-unsigned maki_keywords_in(const maki_keywords *cues, maki_str text)
+unsigned maki_keywords_in(const maki_keywords *keywords, maki_str text)
 {
-    return maki_keywords_each(cues, text, NULL, NULL);
+    return maki_keywords_each(keywords, text, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* keywords.h -- phrases that tell what a sentence or a line of output is about.
+/* keywords.h -- phrases that show what a sentence or a line of output is about.
  *
  * English, Japanese, Chinese and Korean.  All phrases are looked for in one walk over the text, whatever
  * their number.  Letters A-Z and a-z are equal; an English phrase begins and ends at the edge of a word. */
@@ -18,7 +18,7 @@ enum {
     MAKI_KEYWORD_DONE = 8,       /* something was finished */
     MAKI_KEYWORD_FIXED = 16,     /* a problem went away */
     MAKI_KEYWORD_NOT = 32,       /* the sentence denies or doubts */
-    MAKI_KEYWORD_ERROR = 64,     /* a line of output that tells of an error */
+    MAKI_KEYWORD_ERROR = 64,     /* a line of output that reports an error */
     MAKI_KEYWORD_NO_ERROR = 128, /* "0 errors" and the like */
     MAKI_KEYWORD_COUNTS = 256,   /* "passed", "failed": with a number, how a run went */
     MAKI_KEYWORD_GENERIC = 512,  /* an error line that only says that there were others */
@@ -42,12 +42,12 @@ typedef struct maki_keywords {
     size_t count;
 } maki_keywords;
 
-void maki_keywords_init(maki_keywords *cues);
+void maki_keywords_init(maki_keywords *keywords);
 /* All bits of the phrases that stand in `text`, which is valid UTF-8. */
-unsigned maki_keywords_in(const maki_keywords *cues, maki_str text);
+unsigned maki_keywords_in(const maki_keywords *keywords, maki_str text);
 /* The same; calls fn for each phrase with what stands before and after it. */
 typedef void (*maki_keyword_fn)(void *ctx, unsigned bits, maki_str before, maki_str after);
-unsigned maki_keywords_each(const maki_keywords *cues, maki_str text, maki_keyword_fn fn,
+unsigned maki_keywords_each(const maki_keywords *keywords, maki_str text, maki_keyword_fn fn,
                             void *ctx);
 
 #endif

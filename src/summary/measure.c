@@ -1,4 +1,4 @@
-/* measure.c -- see measure.h. */
+/* measure.c -- a summary is searched for each fact of a digest; a summarizer is wrapped so that a digest reads along. */
 #include "summary/measure.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "summary/offline.h"
 
-enum { WORKING_MAX = 16 << 20, FACT_SHOWN = 120 /* bytes of a fact that is told by name */ };
+enum { WORKING_MAX = 16 << 20, FACT_SHOWN = 120 /* bytes of a fact in the list of those lost */ };
 
 /* ---- judging ------------------------------------------------------------------------------------------ */
 

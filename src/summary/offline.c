@@ -1,6 +1,4 @@
-/* offline.c -- see offline.h.
- *
- * One pass over the messages into a digest, whose size does not depend on them, and a text made of it. */
+/* offline.c -- reads the messages once into a digest, whose size does not depend on them, and writes a text from it. */
 #include "summary/offline.h"
 
 #include "base/str.h"

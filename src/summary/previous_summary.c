@@ -198,5 +198,5 @@ void maki_digest_earlier(maki_digest *d, maki_str string)
 {
     d->section = MAKI_SEC_PREVIOUS;
     d->part = MAKI_LABELS;
-    maki_line_reader_string(&d->feed, string, take_line, d);
+    maki_line_reader_string(&d->lines, string, take_line, d);
 }

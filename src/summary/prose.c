@@ -1,6 +1,6 @@
 /* prose.c -- what people and the model write: decisions, tasks, questions, sentences, names, paths.
  *
- * Code blocks are passed over but for a note of where they were; a block without a language, or with
+ * Code blocks are skipped but for a note of where they were; a block without a language, or with
  * that of a terminal, may hold pasted output and is searched for error lines. */
 #include <string.h>
 
@@ -33,10 +33,10 @@ static void close_tasks_like(maki_digest *d, const maki_simhash *said)
 {
     for (size_t i = 0; i < d->tasks.count; i++) {
         maki_text_item *t = &d->tasks.at[i];
-        unsigned shared = maki_simhash_similarity(&t->sketch, said);
+        unsigned shared = maki_simhash_similarity(&t->simhash, said);
         bool said_so = t->kind == MAKI_TASK_SAID || t->kind == MAKI_TASK_NEXT;
         if (said_so && t->last < d->messages && shared >= 2 &&
-            shared * 2 >= maki_simhash_similarity(&t->sketch, &t->sketch))
+            shared * 2 >= maki_simhash_similarity(&t->simhash, &t->simhash))
             t->state = MAKI_TASK_CLOSED;
     }
 }
@@ -46,9 +46,9 @@ static void solve_errors_like(maki_digest *d, const maki_simhash *said, maki_str
 {
     for (size_t i = 0; i < d->errors.count; i++) {
         maki_text_item *e = &d->errors.at[i];
-        unsigned shared = maki_simhash_similarity(&e->sketch, said);
+        unsigned shared = maki_simhash_similarity(&e->simhash, said);
         if (e->state != MAKI_ERROR_OPEN || shared < 3 ||
-            shared * 3 < maki_simhash_similarity(&e->sketch, &e->sketch))
+            shared * 3 < maki_simhash_similarity(&e->simhash, &e->simhash))
             continue;
         e->state = MAKI_ERROR_SOLVED;
         maki_text_set_set_more(&d->errors, e, sentence);
@@ -65,12 +65,12 @@ static bool is_question(maki_str s)
     return false;
 }
 
-static void settle(maki_digest *d, maki_str s, unsigned cues)
+static void settle(maki_digest *d, maki_str s, unsigned bits)
 {
-    if (!(cues & MAKI_KEYWORD_DONE) || (cues & (MAKI_KEYWORD_NOT | MAKI_KEYWORD_OPEN))) return;
+    if (!(bits & MAKI_KEYWORD_DONE) || (bits & (MAKI_KEYWORD_NOT | MAKI_KEYWORD_OPEN))) return;
     maki_simhash said = maki_simhash_of(s);
     close_tasks_like(d, &said);
-    if (cues & MAKI_KEYWORD_FIXED) solve_errors_like(d, &said, s);
+    if (bits & MAKI_KEYWORD_FIXED) solve_errors_like(d, &said, s);
 }
 
 static void look_at_sentence(maki_digest *d, maki_str s)
@@ -79,21 +79,21 @@ static void look_at_sentence(maki_digest *d, maki_str s)
     maki_entities_in(s, found, d);
     s = maki_str_trim(s);
     if (s.len < SENTENCE_MIN) return;
-    unsigned cues = maki_keywords_in(&d->cues, s);
+    unsigned bits = maki_keywords_in(&d->keywords, s);
     bool question = is_question(s), user = d->reading.role == MAKI_ROLE_USER;
     bool quoted = false;
     if (question) {
         maki_digest_task(d, s, MAKI_TASK_QUESTION);
-    } else if (cues & MAKI_KEYWORD_OPEN) {
+    } else if (bits & MAKI_KEYWORD_OPEN) {
         maki_digest_task(d, s, MAKI_TASK_SAID);
         quoted = true;
-    } else if (cues & MAKI_KEYWORD_NEXT) {
+    } else if (bits & MAKI_KEYWORD_NEXT) {
         maki_digest_task(d, s, MAKI_TASK_NEXT);
-    } else if (cues & MAKI_KEYWORD_DECISION) {
+    } else if (bits & MAKI_KEYWORD_DECISION) {
         maki_digest_decision(d, s, user);
         quoted = true;
     }
-    settle(d, s, cues);
+    settle(d, s, bits);
     if (!quoted && !question) maki_digest_point(d, s, 2 * (uint32_t)(d->fact_count - known) + user);
 }
 
@@ -209,9 +209,9 @@ static void fence_closes(maki_digest *d)
 
 static void pasted_error(maki_digest *d, maki_str line)
 {
-    unsigned cues = maki_keywords_in(&d->cues, line);
-    if (d->reading.role != MAKI_ROLE_USER || !(cues & MAKI_KEYWORD_SHOUT) ||
-        (cues & MAKI_KEYWORD_NO_ERROR))
+    unsigned bits = maki_keywords_in(&d->keywords, line);
+    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
+        (bits & MAKI_KEYWORD_NO_ERROR))
         return;
     maki_digest_error(d, maki_str_trim(line), 0, 4);
 }
@@ -269,7 +269,7 @@ void maki_digest_text(maki_digest *d, maki_role role, maki_str string)
     if (role != MAKI_ROLE_USER && role != MAKI_ROLE_ASSISTANT) return;
     *r = (maki_digest_reader){ .role = role };
     answer_questions(d, role);
-    maki_line_reader_string(&d->feed, string, take_line, d);
+    maki_line_reader_string(&d->lines, string, take_line, d);
     if (r->fenced) fence_closes(d);
     sign_questions(d, role);
     if (r->said.len == 0) return;

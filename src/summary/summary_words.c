@@ -1,4 +1,4 @@
-/* summary_words.c -- see summary_words.h. */
+/* summary_words.c -- headings, labels and quotation marks as tables by language, and reading them back. */
 #include "summary/summary_words.h"
 
 #include "base/str.h"

@@ -57,10 +57,10 @@ const char *maki_quote(maki_lang lang, bool closing);
 maki_section maki_heading_of(maki_str line, maki_str *rest);
 /* The label that a line begins with, before a colon; MAKI_LABELS when there is none. */
 maki_label maki_label_of(maki_str line, maki_str *rest);
-/* The number beside a label in a line such as "read 3, edited 2"; 0 when it is not there. */
+/* The number next to a label in a line such as "read 3, edited 2"; 0 when it is not there. */
 uint32_t maki_label_number(maki_str line, maki_label label);
 
-/* Letters of a conversation, to tell its language. */
+/* Letters of a conversation, to detect its language. */
 typedef struct maki_letters {
     uint64_t words, kana, han, hangul;
 } maki_letters;

@@ -1,4 +1,4 @@
-/* summary_writer.c -- see summary_writer.h.
+/* summary_writer.c -- lines are made, chosen within the budget and written.
  *
  * Every kind of line is one row of `kinds`: where it is written, when it may choose, from which set it comes
  * and how a note of that set becomes a line. */

@@ -1,6 +1,6 @@
 /* summary_writer.h -- a digest as a text of six headings that keeps to a number of tokens.
  *
- * What is left out is decided by the tokenizer, not guessed: every line has its price, each kind of line
+ * What is left out is decided by the tokenizer, not estimated: every line has its price, each kind of line
  * its share of the budget, and what is left over goes to the next kind.  Lines are whole or not there. */
 #ifndef MAKI_SUMMARY_SUMMARY_WRITER_H
 #define MAKI_SUMMARY_SUMMARY_WRITER_H

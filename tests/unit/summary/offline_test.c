@@ -42,11 +42,11 @@ static const struct {
       { "- “We decided to keep `max_rows` at 250.”" },
       { "“It is enough.”" } },
     { "sentences that bring a path, name or number, in the order they stood",
-      USER("Hello there, friend.") SAYS("Well, that is nice to hear. The cache is in src/cache.rs.")
+      USER("Hello there, friend.") SAYS("Well, that is nice of you. The cache is in src/cache.rs.")
           SAYS("在庫は max_stock の 512 件までです。") SAYS("캐시는 또 src/cache.rs 에 있습니다.")
               SAYS("Bye for now, my friend."),
       { "Key points:\n- The cache is in src/cache.rs.\n- 在庫は max_stock の 512 件までです。\n\n" },
-      { "nice to hear", "- 캐시는" } },
+      { "nice of you", "- 캐시는" } },
     { "files: which, what was done, how often",
       CALL("1", "Read", "{\"file_path\":\"src/a.c\"}") RESULT("1", "int x;")
           CALL("2", "Edit", "{\"file_path\":\"src/a.c\"}") RESULT("2", "ok")
@@ -153,7 +153,7 @@ static const struct {
       SAYS("Which port shall the server use?") USER("Use port 8443 for it."),
       { "8443" },
       { "Unanswered" } },
-    { "code is told by its place only",
+    { "of code only its place is noted",
       SAYS(
           "In src/x.py:\\n```python\\nimport os\\nx_value = 1\\ny_value = 2\\nprint(x_value)\\n```"),
       { "Code blocks: python 4 lines (src/x.py)" },
