@@ -138,7 +138,7 @@ typedef enum kind { KIND_RULE, KIND_DECISION, KIND_FACT, KINDS } kind;
 /* What must be kept. */
 typedef struct planted {
     kind kind;
-    const language *lang;
+    language *lang;
     maki_str text;  /* the sentence of a rule; the words of a fact with ; between them */
     maki_str topic; /* of a decision, whose answers so far are options[0 .. last] */
     maki_str options[OPTIONS];
@@ -292,7 +292,7 @@ static slots new_slots(play *p, language *l)
 
 /* ---- planting ------------------------------------------------------------------------------------------------- */
 
-static planted *plant(play *p, kind of, const language *l)
+static planted *plant(play *p, kind of, language *l)
 {
     CHECK(p->planted < PLANTED_MAX);
     planted *one = &p->all[p->planted++ % PLANTED_MAX];
@@ -348,17 +348,20 @@ static size_t plant_fact(play *p, size_t first, size_t count)
     return 1 + whose;
 }
 
+static char upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 static void say_decision(play *p, planted *d, size_t turn, section of)
 {
-    slots s = new_slots(p, &languages[d->lang - languages]);
-    maki_str upper = maki_arena_copy(&p->arena, d->topic);
-    if (upper.len && upper.ptr[0] >= 'a' && upper.ptr[0] <= 'z')
-        ((char *)(uintptr_t)upper.ptr)[0] -= 'a' - 'A';
+    slots s = new_slots(p, d->lang);
     s.of[QUESTION] = d->topic;
-    s.of[QUESTION_FIRST] = upper;
+    s.of[QUESTION_FIRST] = maki_arena_print(&p->arena, "%c%.*s", upper(d->topic.ptr[0]),
+                                            MAKI_PRINTED(maki_str_from(d->topic, 1)));
     s.of[OPTION] = d->options[d->last];
     s.of[OLD] = d->last ? d->options[d->last - 1] : d->topic;
-    say_in(p, turn, fill(p, draw(p, &languages[d->lang - languages], of), &s));
+    say_in(p, turn, fill(p, draw(p, d->lang, of), &s));
     d->by_topic = of != OVER_SHORT;
     p->decided[turn] = true;
 }
@@ -637,6 +640,30 @@ static bool marked(maki_str line)
     return false;
 }
 
+/* How often a rule stands there; overridden answers without a mark. */
+static size_t count_of(maki_str text, maki_str view)
+{
+    size_t count = 0, at;
+    while ((at = maki_str_find_nocase(view, text)) < view.len) {
+        view = maki_str_from(view, at + text.len);
+        count++;
+    }
+    return count;
+}
+
+static size_t unmarked(const planted *d, maki_str view)
+{
+    size_t count = 0;
+    for (maki_str line; next_line(&view, &line);) {
+        if (!maki_str_has_nocase(line, d->topic) || maki_str_has(line, d->options[d->last]) ||
+            marked(line))
+            continue;
+        for (size_t i = 0; i < d->last; i++)
+            count += maki_str_has(line, d->options[i]);
+    }
+    return count;
+}
+
 static bool decision_kept(const planted *d, maki_str view)
 {
     bool kept = false;
@@ -672,7 +699,7 @@ enum { LENGTHS = COUNT(lengths), TIMES = 2 };      /* after one condense, after 
 static const char *const times[TIMES] = { "one condense", "five condenses" };
 static score scores[TIMES][SETS][LENGTHS][KINDS];
 static uint64_t summaries[TIMES][SETS][LENGTHS], hidden[TIMES][SETS][LENGTHS];
-static uint64_t too_long;
+static uint64_t too_long, twice[TIMES], not_marked[TIMES];
 
 static void read_view(play *p, viewed *out)
 {
@@ -723,6 +750,8 @@ static void judge(play *p, size_t time, size_t length, const viewed *v, uint64_t
         bool kept = is_kept(one, view);
         s->all++;
         s->kept += kept;
+        if (one->kind == KIND_RULE && count_of(one->text, view) > 1) twice[time]++;
+        if (one->kind == KIND_DECISION) not_marked[time] += unmarked(one, view);
         if (!kept && !one->lost) print_lost(p, one, times[time]);
         one->lost |= !kept;
     }
@@ -824,6 +853,9 @@ static void print_table(void)
                        hidden[t][set][l] / conversations[l]);
             }
         }
+        printf("# rules said more than once: %" PRIu64
+               "; overridden answers without a mark: %" PRIu64 "\n",
+               twice[t], not_marked[t]);
     }
 }
 
