@@ -23,15 +23,27 @@ enum {
     MAKI_KEYWORD_COUNTS = 256,   /* "passed", "failed": with a number, how a run went */
     MAKI_KEYWORD_GENERIC = 512,  /* an error line that only says that there were others */
     MAKI_KEYWORD_SHOUT = 1024,   /* an error line even where nobody asked: "TypeError:", "panic:" */
-    MAKI_KEYWORD_EXIT = 2048     /* the exit code of a command */
+    MAKI_KEYWORD_EXIT = 2048,    /* the exit code of a command */
+    /* Of what people say; a word too many costs little, a word that is missing costs a rule. */
+    MAKI_KEYWORD_RULE = 1 << 12,   /* what must always or never be done */
+    MAKI_KEYWORD_WISH = 1 << 13,   /* the same in softer words: a rule only if a person says it */
+    MAKI_KEYWORD_CHANGE = 1 << 14, /* something else holds from now on */
+    MAKI_KEYWORD_REFER = 1 << 15,  /* refers to a rule or decision said before */
+    MAKI_KEYWORD_REASON =
+        1 << 16, /* at the beginning: the exception or reason of what was just said */
+    MAKI_KEYWORD_ABOUT = 1 << 17,  /* what it is all for, who is who, what is to be remembered */
+    MAKI_KEYWORD_DATE = 1 << 18,   /* days, months, amounts in words */
+    MAKI_KEYWORD_ASK = 1 << 19,    /* a request */
+    MAKI_KEYWORD_SETTLED = 1 << 20 /* a decision, whoever says so */
 };
 
-enum { MAKI_KEYWORD_SLOTS = 1024, MAKI_KEYWORD_PHRASES = 320 };
+enum { MAKI_KEYWORD_SLOTS = 4096, MAKI_KEYWORD_PHRASES = 4096 };
 
 typedef struct maki_keyword {
     maki_str text; /* in lower case */
     unsigned bits;
     bool goes_on_left, goes_on_right; /* may be part of a word */
+    bool begins;                      /* stands at the beginning only */
     uint16_t next;                    /* the number of the next phrase of the same slot; 0: none */
 } maki_keyword;
 

@@ -27,9 +27,13 @@ typedef enum maki_label {
     MAKI_LABEL_FIRST,    /* first request */
     MAKI_LABEL_LAST,     /* newest request */
     MAKI_LABEL_ANSWER,   /* newest answer */
+    MAKI_LABEL_RULES,
     MAKI_LABEL_DECISIONS,
+    MAKI_LABEL_OVERRIDDEN, /* behind a decision */
+    MAKI_LABEL_ABOUT,      /* goals, people, what is to be remembered */
     MAKI_LABEL_NAMES,
-    MAKI_LABEL_POINTS, /* sentences that hold facts */
+    MAKI_LABEL_POINTS,  /* sentences of people */
+    MAKI_LABEL_REPLIES, /* sentences of the model that hold facts */
     MAKI_LABEL_READ,
     MAKI_LABEL_EDITED,
     MAKI_LABEL_WRITTEN,

@@ -10,9 +10,16 @@
 #include "base/buf.h"
 #include "summary/digest.h"
 
-/* Write the summary into *out, its headings and labels in `lang`, at most `budget` tokens but for the headings themselves. */
+/* Tokens. */
+typedef struct maki_summary_limits {
+    uint64_t budget; /* of the whole */
+    uint64_t first;  /* that rules and decisions may have, if need be over the budget */
+    uint64_t total;  /* of the whole with them: budget, or more if they are to come on top */
+} maki_summary_limits;
+
+/* Write the summary into *out, its headings and labels in `lang`.  Nothing is written of what does not fit. */
 maki_status maki_summary_compose(const maki_digest *digest, maki_lang lang,
-                                 maki_tokenizer *tokenizer, uint64_t budget, maki_arena *arena,
-                                 maki_buf *out, maki_err *err);
+                                 maki_tokenizer *tokenizer, const maki_summary_limits *limits,
+                                 maki_arena *arena, maki_buf *out, maki_err *err);
 
 #endif
