@@ -141,21 +141,34 @@ static maki_text_item *nearest(maki_text_set *set, const maki_text_item *to, uns
     return best;
 }
 
+/* What a person settled last, a few messages ago. */
+static maki_text_item *latest(maki_text_set *set, const maki_text_item *before, uint32_t now)
+{
+    enum { JUST_NOW = 6, FACT = 2 };
+    maki_text_item *last = NULL;
+    for (size_t i = 0; i < set->count; i++) {
+        maki_text_item *e = &set->at[i];
+        bool said = e->kind == MAKI_BY_USER && e->weight >= FACT && e->state == MAKI_DECISION_LATEST;
+        if (said && e->key != before->key && e->last + JUST_NOW >= now && (!last || e->last >= last->last))
+            last = e;
+    }
+    return last;
+}
+
 /* The newest decision on a question overrides the one before; the model's word overrides no person's.  One that says
  * only "no, the other one" is about the decision that was made just before. */
 static void override_older(maki_digest *d, const maki_text_item *newest, bool change)
 {
-    enum { JUST_NOW = 6, FEW = 4, SOME = 30, HALF = 50, MOST = 60 }; /* messages; words; percent */
+    enum { FEW = 4, SOME = 30, HALF = 50, MOST = 60 }; /* words; percent */
     maki_text_item *best = nearest(&d->decisions, newest, change ? SOME : MOST, newest->kind);
     maki_text_item *point = nearest(&d->points, newest, HALF, newest->kind);
     if (point && (!best || best->state == MAKI_DECISION_LATEST))
         point->state = MAKI_DECISION_OVERRIDDEN;
-    for (size_t i = 0; !best && change && i < d->decisions.count; i++) {
-        maki_text_item *e = &d->decisions.at[i];
-        bool about = maki_simhash_similarity(&newest->simhash, &newest->simhash) <= FEW;
-        bool recent = e->key != newest->key && e->last + JUST_NOW >= d->messages;
-        if (about && recent && e->state == MAKI_DECISION_LATEST) best = e;
-    }
+    bool alone = !best && !point && change &&
+                 maki_simhash_similarity(&newest->simhash, &newest->simhash) <= FEW;
+    if (alone) best = latest(&d->points, newest, d->messages);
+    maki_text_item *decided = alone ? latest(&d->decisions, newest, d->messages) : NULL;
+    if (decided && (!best || decided->last >= best->last)) best = decided;
     if (best) best->state = MAKI_DECISION_OVERRIDDEN;
 }
 

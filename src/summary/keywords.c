@@ -27,32 +27,31 @@ static const struct {
         [MAKI_ZH] = "决定|采用|改用|就用|统一用|统一使用|约定|方案定|不允许",
         [MAKI_KO] = "결정|하기로|채택" } },
     { MAKI_KEYWORD_RULE,
-      { [MAKI_EN] =
-            "never|always|must|mustn't|musn't|shall not|shan't|may not|under no circumstances|"
-            "on no account|in no case|by no means|no matter what|whatever happens|"
-            "whatever you do|whatever comes|at all costs|at all times|at no time|at no point|"
-            "without exception|no exceptions|forbid*|forbidden|prohibit*|not allowed|"
-            "not permitted|isn't allowed|aren't allowed|not acceptable|unacceptable|won't accept|"
-            "not okay|not ok|no-go|no go|off limits|off-limits|out of bounds|off the table|"
-            "hands off|banned|ban on|taboo|sacred|untouchable|not to be touched|not negotiable|"
-            "non-negotiable|nonnegotiable|from now on|from here on|from this point|going forward|"
-            "from today on|henceforth|as a rule|hard rule|hard rules|ground rule|ground rules|"
-            "golden rule|one rule|rule:|the rule is|rules:|house rule|house rules|strictly|"
-            "mandatory|obligatory|compulsory|required to|is required|are required|requirement:|"
-            "absolutely|categorically|zero tolerance|don't ever|do not ever|don't you dare|"
-            "not ever|not once|not under any|under any circumstances|in any circumstances|"
-            "on any account|nobody|no one|noone|nothing goes|nothing leaves|nothing may|"
-            "nothing is to|no one else|nobody else|without asking|without my|without permission|"
-            "without approval|without checking|without telling|without explicit|without written|"
-            "unless i|unless you ask|unless told|unless explicitly|unless we|ask me before|"
-            "ask me first|ask first|ask before|check with me|confirm with me|run it by me|"
-            "run it past me|clear it with me|wait for my|get my|my approval|my permission|"
-            "my explicit|my sign-off|my go-ahead|my consent|my say-so|guidelines|constraints|"
-            "deal-breaker|dealbreaker|red line|hard limit|hard requirement|hard constraint|"
-            "at most|no more than|no fewer than|no less than|not exceed|may exceed|keep out of|"
-            "stay out of|stay away from|keep away from|steer clear|leave alone|stick to|"
-            "stick with|every single|each and every|every time|promise me|i insist|i forbid|"
-            "is final|law here|is law|policy:|our policy|keep your hands",
+      { [MAKI_EN] = "never|always|must|mustn't|musn't|shall not|shan't|may not|under no circumstances|"
+                    "on no account|in no case|by no means|no matter what|whatever happens|"
+                    "whatever you do|whatever comes|at all costs|at all times|at no time|at no point|"
+                    "without exception|no exceptions|forbid*|forbidden|prohibit*|not allowed|"
+                    "not permitted|isn't allowed|aren't allowed|not acceptable|unacceptable|won't accept|"
+                    "not okay|not ok|no-go|no go|off limits|off-limits|out of bounds|off the table|"
+                    "hands off|banned|ban on|taboo|sacred|untouchable|not to be touched|not negotiable|"
+                    "non-negotiable|nonnegotiable|from now on|from here on|from this point|going forward|"
+                    "from today on|henceforth|as a rule|hard rule|hard rules|ground rule|ground rules|"
+                    "golden rule|one rule|rule:|the rule is|rules:|house rule|house rules|strictly|"
+                    "mandatory|obligatory|compulsory|required to|is required|are required|requirement:|"
+                    "absolutely|categorically|zero tolerance|don't ever|do not ever|don't you dare|"
+                    "not ever|not once|not under any|under any circumstances|in any circumstances|"
+                    "on any account|nobody|no one|noone|nothing goes|nothing leaves|nothing may|"
+                    "nothing is to|no one else|nobody else|without asking|without my|without permission|"
+                    "without approval|without checking|without telling|without explicit|without written|"
+                    "unless i|unless you ask|unless told|unless explicitly|unless we|ask me before|"
+                    "ask me first|ask first|ask before|check with me|confirm with me|run it by me|"
+                    "run it past me|clear it with me|wait for my|get my|my approval|my permission|"
+                    "my explicit|my sign-off|my go-ahead|my consent|my say-so|guidelines|constraints|"
+                    "deal-breaker|dealbreaker|red line|hard limit|hard requirement|hard constraint|"
+                    "at most|no more than|no fewer than|no less than|not exceed|may exceed|keep out of|"
+                    "stay out of|stay away from|keep away from|steer clear|leave alone|stick to|"
+                    "stick with|every single|each and every|every time|promise me|i insist|i forbid|"
+                    "is final|law here|is law|policy:|our policy|keep your hands",
         [MAKI_JA] = "絶対|必ず|かならず|禁止|禁じ|厳禁|厳守|禁物|てはいけ|"
                     "ではいけ|てはなら|ではなら|てはダメ|てはだめ|ではダメ|"
                     "ではだめ|ちゃダメ|ちゃだめ|じゃダメ|じゃだめ|ちゃいけ|"
@@ -76,7 +75,8 @@ static const struct {
                     "しか許|聞いてから|確認してから|了解を得|厳しく|立入|"
                     "立ち入|触れない|触らない|手を付け|手をつけ|手を触|手出し|"
                     "いじらない|いじるな|いじって|残さない|漏らさ|タブー|NG|"
-                    "に限り|に限る",
+                    "に限り|に限る|$こと|$ように|$べし|$であること|$のこと|$厳守|"
+                    "$まで",
         [MAKI_ZH] = "绝对|绝不|绝无|决不|必须|须要|务必|禁止|严禁|禁用|禁区|不要|"
                     "不得|不许|不准|不允许|不可以|不可|不应|不该|切勿|请勿|勿要|"
                     "切忌|切记|别动|别碰|别用|别改|别把|别再|别在|别给|别让|别去|"
@@ -103,59 +103,68 @@ static const struct {
                     "손대|손 대|삼가|자제|피하|피해 주|야만|상한|하한|넘지|초과|"
                     "불가|못하게|반대입니다|용납|허용" } },
     { MAKI_KEYWORD_WISH,
-      { [MAKI_EN] =
-            "don't|do not|dont|avoid|refrain|refuse|make sure|be sure to|ensure|only|exclusively|"
-            "keep|leave|prefer*|should|shouldn't|ought to|have to|stop|skip|limit|restrict*|"
-            "exclude|want you to|i'd like you to|i would like you to|i'd rather|i would rather|"
-            "expect|are to|you're to|treat|remember|bear in mind|without|until i|when in doubt|"
-            "by default|if you ever|careful|ban|cap|maximum|minimum|respect|follow|obey|promise|"
-            "beware|watch out|hate|can't stand|no new|allowed|rule|rules|important|crucial|"
-            "critical|essential|as long as|no need to|reply in|answer in|respond in|write in",
+      { [MAKI_EN] = "don't|do not|dont|avoid|refrain|refuse|make sure|be sure to|ensure|only|exclusively|"
+                    "keep|leave|prefer*|should|shouldn't|ought to|have to|stop|skip|limit|restrict*|"
+                    "exclude|want you to|i'd like you to|i would like you to|i'd rather|i would rather|"
+                    "expect|are to|you're to|treat|remember|bear in mind|without|until i|when in doubt|"
+                    "by default|if you ever|careful|ban|cap|maximum|minimum|respect|follow|obey|promise|"
+                    "beware|watch out|hate|can't stand|no new|allowed|rule|rules|important|crucial|"
+                    "critical|essential|as long as|no need to|reply in|answer in|respond in|write in|"
+                    "whenever|wherever|each time|every|everywhere|whichever|anything|anyone|anybody|any|"
+                    "exactly|we use|we do not|we don't|is to|not to|no need|all answers|all your|"
+                    "your answers|your replies|your answer",
         [MAKI_JA] = "やめて|止めて|避けて|避け|控えて|控え|だけ|不要|注意|"
                     "気をつけ|気を付け|忘れず|忘れない|優先|統一|維持|保って|"
                     "残して|そのまま|せずに|せず、|以外|除いて|除く|方がい|"
                     "ほうがい|困る|いけない|しないで|ないで|たびに|全て|すべて|"
                     "以内|以下に|以上に|上限|下限|最低|認め|いつも|毎回|限り|"
-                    "肝心|大事|大切|いらない|要らない|ルール|しかし|しか使|しか",
+                    "肝心|大事|大切|いらない|要らない|ルール|しかし|しか使|しか|"
+                    "どこでも|どれも|どの|しません|使いません|使わない|"
+                    "書かない|入れない|置かない|出さない|変えない|全部|一律",
         [MAKI_ZH] = "要求|我要你|应该|记住|记得|注意|小心|尽量|统一|优先|保留|"
                     "维持|仅|勿|莫|不必|不用|停止|停用|限制|排除|允许|许可|批准|"
                     "以外|之外|不喜欢|讨厌|当心|最好|不能|所有|全部|每次|例外|"
                     "应当|总是|始终|保持|上限|下限|以内|至少|最多|不超过|必需|"
                     "遇到|凡是|重要|^别|，别|、别|请别|也别|都别|就别|可别|先别|"
-                    "，只|我只|你只|请只",
+                    "，只|我只|你只|请只|凡|都用|都要|都得|一概|处处|统统|不写|"
+                    "不放|不加",
         [MAKI_KO] = "주의|조심|유의|명심|잊지|말고|우선|통일|유지|그대로|빼고|싫|"
                     "하라|할 것|할것|좋겠|해야|하여야|어야|아야|여야|야 합|야 해|"
-                    "야 한|이하|이내|최대|최소|모든|전부|매번|중요|으로만|로만|뿐" } },
+                    "야 한|이하|이내|최대|최소|모든|전부|매번|중요|으로만|로만|"
+                    "뿐|지 않|안 하셔도|필요 없|필요없|안 씁|안 써|안 쓰|안 합|"
+                    "어디서나|어디서든|모두|하셔도|$기|$것|$할 것" } },
     { MAKI_KEYWORD_DECISION,
-      { [MAKI_EN] =
-            "decided|decision|decisions|we decide|let's decide|we will use|we'll use|let's use|"
-            "lets use|let us use|let's go|lets go|let us go|let's do|let's stick|let's switch|"
-            "let's make it|let's keep|let's call|let's take|let's move|let's pick|let's settle|"
-            "let's drop|let's stay|let's run with|let's have it|we go with|go with|going with|"
-            "went with|gone with|run with|we'll go|we will go|we'll take|we'll stay|we'll keep|"
-            "we'll do|we'll be using|we're using|we are using|we're going|we are going|i'll take|"
-            "i'll go|agreed:|agreed to|agreed on|agree on|we agree*|agreed|settled on|settle on|"
-            "settled|settling on|settles it|we keep|must never|final call|final answer|"
-            "final choice|final word|final version|finally, |finalised|finalized|finalise|"
-            "finalize|final decision|final:|it's final|switch to|switching to|switched to|"
-            "switch over|switch from|swap*|scrap that|scrap the|scratch that|strike that|"
-            "change of plan|change of plans|plans changed|plan changed|changed my mind|"
-            "change my mind|changed our mind|changed our minds|change that|changing that|"
-            "changing to|change it to|changed to|change to|second thought|second thoughts|"
-            "reconsider*|moving to|moved to|move away|migrate to|replace*|in favor of|"
-            "in favour of|correction|revert to|back to|opt for|opted for|opting for|chose|"
-            "choosing|picked|we pick|i pick|my pick|our pick|it is then|make that|make it|"
-            "sticking with|our choice|the choice is|my choice|locked in|lock in|lock it in|"
-            "locked|signed off|sign off on|postponed|rescheduled|pushed to|pushed back to|"
-            "bumped to|brought forward|ignore what i said|disregard|never mind|nevermind|"
-            "overrid*|overrul*|supersed*|revised|new plan|the plan is now|the verdict|verdict|"
-            "conclusion|adopt|adopted|adopting|standardise on|standardize on|standardising|"
-            "standardizing|end up with|all things considered|we drop|abandon*|no longer use|"
-            "no longer using|instead of|will be called|name it|we call|renamed|instead|actually|"
-            "made up my mind|made up our minds|mind made up|it is.|it is!|it is now|"
-            "is what we want|is what i want|is now|are now|now, not|we want|take that back|"
-            "doesn't count|does not count|forget what i|forget that|won the|wins|is out|is in,|"
-            "let me take|on balance|preference is|will be|going to be|shall be|should be",
+      { [MAKI_EN] = "decided|decision|decisions|we decide|let's decide|we will use|we'll use|let's use|"
+                    "lets use|let us use|let's go|lets go|let us go|let's do|let's stick|let's switch|"
+                    "let's make it|let's keep|let's call|let's take|let's move|let's pick|let's settle|"
+                    "let's drop|let's stay|let's run with|let's have it|we go with|go with|going with|"
+                    "went with|gone with|run with|we'll go|we will go|we'll take|we'll stay|we'll keep|"
+                    "we'll do|we'll be using|we're using|we are using|we're going|we are going|i'll take|"
+                    "i'll go|agreed:|agreed to|agreed on|agree on|we agree*|agreed|settled on|settle on|"
+                    "settled|settling on|settles it|we keep|must never|final call|final answer|"
+                    "final choice|final word|final version|finally, |finalised|finalized|finalise|"
+                    "finalize|final decision|final:|it's final|switch to|switching to|switched to|"
+                    "switch over|switch from|swap*|scrap that|scrap the|scratch that|strike that|"
+                    "change of plan|change of plans|plans changed|plan changed|changed my mind|"
+                    "change my mind|changed our mind|changed our minds|change that|changing that|"
+                    "changing to|change it to|changed to|change to|second thought|second thoughts|"
+                    "reconsider*|moving to|moved to|move away|migrate to|replace*|in favor of|"
+                    "in favour of|correction|revert to|back to|opt for|opted for|opting for|chose|"
+                    "choosing|picked|we pick|i pick|my pick|our pick|it is then|make that|make it|"
+                    "sticking with|our choice|the choice is|my choice|locked in|lock in|lock it in|"
+                    "locked|signed off|sign off on|postponed|rescheduled|pushed to|pushed back to|"
+                    "bumped to|brought forward|ignore what i said|disregard|never mind|nevermind|"
+                    "overrid*|overrul*|supersed*|revised|new plan|the plan is now|the verdict|verdict|"
+                    "conclusion|adopt|adopted|adopting|standardise on|standardize on|standardising|"
+                    "standardizing|end up with|all things considered|we drop|abandon*|no longer use|"
+                    "no longer using|instead of|will be called|name it|we call|renamed|instead|actually|"
+                    "made up my mind|made up our minds|mind made up|it is.|it is!|it is now|"
+                    "is what we want|is what i want|is now|are now|now, not|we want|take that back|"
+                    "doesn't count|does not count|forget what i|forget that|won the|wins|is out|is in,|"
+                    "let me take|on balance|preference is|will be|going to be|shall be|should be|"
+                    "i choose|we choose|i chose|we chose|i've chosen|we've chosen|i'd pick|my vote|"
+                    "put down|write down|note down|mark down|on record|let's say|it stays|stays with|"
+                    "stays as",
         [MAKI_JA] = "決定|に決め|と決め|決めま|決めた|決まり|決まっ|決めて|方針|"
                     "ことにし|ことにす|ことに決|ことにな|採用|にしましょう|"
                     "にしよう|にします|にする。|にする！|にするよ|にするわ|"
@@ -173,7 +182,9 @@ static const struct {
                     "で確|でいくこと|でいくよ|で行くこと|でいくわ|に変える|"
                     "でお願いします|なしで|忘れて|なかったことに|言い直|"
                     "言い間違|前言|心を決め|腹を決め|固まり|固まった|に直し|"
-                    "にして|になりました",
+                    "にして|になりました|に選|を選|を推|ということで|"
+                    "という方向|線で|に一本化|固める|書き留め|記録し|"
+                    "と書いておい|で決",
         [MAKI_ZH] = "决定|决议|敲定|拍板|定下|定为|定在|定成|定了|定案|就定|选定|"
                     "选用|选择|选了|就选|我选|采用|采纳|改用|改成|改为|改到|改回|"
                     "改在|改主意|换成|换到|换用|换回|就用|还是用|还是|最终|最后|"
@@ -186,7 +197,8 @@ static const struct {
                     "考虑后|商量后|讨论后|命名为|叫做|定名|起名|确定用|确定为|"
                     "确定是|最终确定|已确定|就这么定|定好|不算|说错了|收回|记为|"
                     "记成|定的是|就它|就这个|吧。|吧！|想好了|想清楚|主意已定|"
-                    "等等|不对|计划有变|就按|按照|不用|就这样|就这么",
+                    "等等|不对|计划有变|就按|按照|不用|就这样|就这么|选|记下|"
+                    "写下|记作|换|改|定.|就是|那就是",
         [MAKI_KO] = "결정|하기로|쓰기로|가기로|사용하기로|두기로|로 하자|"
                     "로 합시다|으로 합시다|로 갑시다|로 가자|로 가겠|로 간다|"
                     "로 갈|로 할게|로 하겠|으로 하겠|로 합니다|으로 합니다|"
@@ -199,17 +211,18 @@ static const struct {
                     "쓰자|부르기로|이름은|대신에|대신 |변경합|변경하|변경했|"
                     "변경해|으로 변경|로 변경|잊어|없던|취소하|아까 말|마음을 정|"
                     "마음 정|잠깐|아니,|아니요,|로 부탁|으로 부탁|로 해 주|"
-                    "로 해주|로 바|로 갑" } },
+                    "로 해주|로 바|로 갑|고르겠|고를게|고릅니다|골라|적어 두|"
+                    "적어 둬|적어두|기록해|메모해|은 이제|는 이제|로 진행|"
+                    "으로 진행|기준으로|로 해 두|로 두|로 하기|로 통일" } },
     { MAKI_KEYWORD_CHANGE,
-      { [MAKI_EN] =
-            "instead|actually|scrap|scratch|strike that|change|changed|changing|changes|"
-            "no longer|switch*|replace*|rather|second thought|second thoughts|on reflection|"
-            "correction|revert*|back to|overrid*|overrul*|supersed*|revised|disregard|forget|"
-            "drop|dropped|abandon*|final|finally|finalise|finalize|not anymore|anymore|after all|"
-            "in the end|new plan|hold on|reconsider*|migrate|postpone*|reschedul*|pushed|bumped|"
-            "never mind|nevermind|update|settle*|latest|ignore what|now, not|is now|no, |wait, |"
-            "take that back|forget what i|forget that|doesn't count|made up my mind|let's not|"
-            "not do",
+      { [MAKI_EN] = "instead|actually|scrap|scratch|strike that|change|changed|changing|changes|"
+                    "no longer|switch*|replace*|rather|second thought|second thoughts|on reflection|"
+                    "correction|revert*|back to|overrid*|overrul*|supersed*|revised|disregard|forget|"
+                    "drop|dropped|abandon*|final|finally|finalise|finalize|not anymore|anymore|after all|"
+                    "in the end|new plan|hold on|reconsider*|migrate|postpone*|reschedul*|pushed|bumped|"
+                    "never mind|nevermind|update|settle*|latest|ignore what|now, not|is now|no, |wait, |"
+                    "take that back|forget what i|forget that|doesn't count|made up my mind|let's not|"
+                    "not do",
         [MAKI_JA] = "やっぱ|やはり|変更|変え|切り替え|切替|ではなく|じゃなく|"
                     "でなく|代わり|かわり|撤回|取り消|取りやめ|やめて|やめま|"
                     "見直|考え直|気が変|白紙|最終|改めて|改め|訂正|戻し|戻す|"
@@ -221,21 +234,20 @@ static const struct {
                     "放弃|不再|不用了|不要了|算了|代替|取代|替换|而不是|回到|"
                     "退回|恢复|更正|纠正|推迟|提前|延期|顺延|延后|切换|切到|迁移|"
                     "迁到|转到|重新|想了想|再想|等等|敲定|拍板|不算|说错|收回|"
-                    "计划有变|不对|想好了",
+                    "计划有变|不对|想好了|换|不用",
         [MAKI_KO] = "바꾸|바꿔|바꿨|바뀌|변경|대신|최종|취소|철회|번복|역시|"
                     "아니라|말고|미루|미뤄|연기|당기|당겨|정정|되돌|돌아가|"
                     "돌아갑|옮기|옮겨|갈아|폐기|접고|접기|생각해 보니|"
                     "생각해보니|다시 생각|재검토|전환|교체|결국|확정|이제는|"
                     "더 이상|잠깐|잊어|없던|아니,|아까 말" } },
     { MAKI_KEYWORD_REFER,
-      { [MAKI_EN] =
-            "that rule|this rule|the rule|same rule|rule above|those rules|these rules|"
-            "the same goes|same goes|the same applies|same applies|same holds|also applies|"
-            "applies to|apply to|likewise|as i said|as i told|as mentioned|like i said|"
-            "what i said|i said earlier|i mentioned|that decision|this decision|that restriction|"
-            "that ban|that limit|that policy|that one|this one|the former|the latter|"
-            "the exception|only exception|one exception|exception|the first option|"
-            "the second option|ditto|as above|still holds|still stands|that applies|this applies",
+      { [MAKI_EN] = "that rule|this rule|the rule|same rule|rule above|those rules|these rules|"
+                    "the same goes|same goes|the same applies|same applies|same holds|also applies|"
+                    "applies to|apply to|likewise|as i said|as i told|as mentioned|like i said|"
+                    "what i said|i said earlier|i mentioned|that decision|this decision|that restriction|"
+                    "that ban|that limit|that policy|that one|this one|the former|the latter|"
+                    "the exception|only exception|one exception|exception|the first option|"
+                    "the second option|ditto|as above|still holds|still stands|that applies|this applies",
         [MAKI_JA] = "その規則|この規則|そのルール|このルール|あのルール|"
                     "同じルール|さっきのルール|その決まり|この決まり|その約束|"
                     "その制限|この制限|その方針|この方針|その決定|この決定|"
@@ -251,14 +263,13 @@ static const struct {
                     "동일하게|적용|위에서|말했듯|말한 대로|말씀드린|예외|다만|"
                     "단,|전자|후자|그것도|이것도" } },
     { MAKI_KEYWORD_REASON,
-      { [MAKI_EN] =
-            "because|except|exception|unless|otherwise|that's because|the reason|reason:|"
-            "reason is|only if|only when|if you do|even if|even when|even for|even then|not even|"
-            "this includes|that includes|including|this also|this applies|that applies|"
-            "this means|that means|that goes for|i mean it|no excuses|no exceptions|since|"
-            "last time|or else|in particular|the only|such as|for example|instead,|but|however|"
-            "it breaks|it would|it is|it's|they are|they're|these are|those are|this is|that is|"
-            "that would|this would",
+      { [MAKI_EN] = "because|except|exception|unless|otherwise|that's because|the reason|reason:|"
+                    "reason is|only if|only when|if you do|even if|even when|even for|even then|not even|"
+                    "this includes|that includes|including|this also|this applies|that applies|"
+                    "this means|that means|that goes for|i mean it|no excuses|no exceptions|since|"
+                    "last time|or else|in particular|the only|such as|for example|instead,|but|however|"
+                    "it breaks|it would|it is|it's|they are|they're|these are|those are|this is|that is|"
+                    "that would|this would",
         [MAKI_JA] = "なぜなら|というのも|理由は|理由：|ただし|例外|但し|"
                     "さもないと|そうしないと|でないと|もし|たとえ|特に|つまり|"
                     "ですから|なので|だから|そうでない|これは|それは|前回|以前|"
@@ -271,22 +282,21 @@ static const struct {
                     "때문입니다|때문이에요|때문이다|포함|이건|그건|이것은|"
                     "그것은" } },
     { MAKI_KEYWORD_ABOUT,
-      { [MAKI_EN] =
-            "goal|goals|aim|aims|objective|purpose|mission|we want to build|i want to build|"
-            "we're building|we are building|i'm building|i am building|we are making|"
-            "we're making|trying to build|our task|the task is|the point is|is our|is my|"
-            "is in charge|in charge of|responsible for|responsible|takes care of|take care of|"
-            "looks after|leads|lead of|runs the|owns|owner of|manages|manager|handles|heads|"
-            "head of|works on|working on|works for|works with|works in|works at|reports to|"
-            "report to|my boss|my colleague|my coworker|my wife|my husband|my sister|my brother|"
-            "my partner|my friend|my name|my team|my role|our client|our customer|our designer|"
-            "our lead|our cto|our ceo|client|customer|stakeholder|contact|point of contact|"
-            "reviewer|reviews|approves|maintainer|maintains|assigned to|teammate|colleague|"
-            "codename|code name|code-named|codenamed|called|named|project|remember|note that|"
-            "for the record|keep in mind|fyi|for your information|heads up|by the way|btw|"
-            "background|context:|just so you know|so you know|good to know|allergic|birthday|"
-            "deadline|password|budget|belongs to|stands for|not to be confused|don't confuse|"
-            "do not confuse|different from|mix up|no relation|namesake",
+      { [MAKI_EN] = "goal|goals|aim|aims|objective|purpose|mission|we want to build|i want to build|"
+                    "we're building|we are building|i'm building|i am building|we are making|"
+                    "we're making|trying to build|our task|the task is|the point is|is our|is my|"
+                    "is in charge|in charge of|responsible for|responsible|takes care of|take care of|"
+                    "looks after|leads|lead of|runs the|owns|owner of|manages|manager|handles|heads|"
+                    "head of|works on|working on|works for|works with|works in|works at|reports to|"
+                    "report to|my boss|my colleague|my coworker|my wife|my husband|my sister|my brother|"
+                    "my partner|my friend|my name|my team|my role|our client|our customer|our designer|"
+                    "our lead|our cto|our ceo|client|customer|stakeholder|contact|point of contact|"
+                    "reviewer|reviews|approves|maintainer|maintains|assigned to|teammate|colleague|"
+                    "codename|code name|code-named|codenamed|called|named|project|remember|note that|"
+                    "for the record|keep in mind|fyi|for your information|heads up|by the way|btw|"
+                    "background|context:|just so you know|so you know|good to know|allergic|birthday|"
+                    "deadline|password|budget|belongs to|stands for|not to be confused|don't confuse|"
+                    "do not confuse|different from|mix up|no relation|namesake",
         [MAKI_JA] = "目的|目標|ゴール|狙い|作りたい|作っています|"
                     "開発しています|開発中|目指|担当|責任者|リーダー|上司|部長|"
                     "課長|社長|先輩|後輩|同僚|部下|主任|窓口|連絡先|顧客|取引先|"
@@ -311,11 +321,10 @@ static const struct {
                     "기한|예산|비밀번호|알레르기|소속|관리합|관리하|이름은|"
                     "이름이" } },
     { MAKI_KEYWORD_DATE,
-      { [MAKI_EN] =
-            "monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
-            "april|june|july|august|september|october|november|december|tomorrow|next week|"
-            "next month|tonight|noon|midnight|o'clock|quarter|percent|million|thousand|hundred|"
-            "dozen|twice",
+      { [MAKI_EN] = "monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
+                    "april|june|july|august|september|october|november|december|tomorrow|next week|"
+                    "next month|tonight|noon|midnight|o'clock|quarter|percent|million|thousand|hundred|"
+                    "dozen|twice",
         [MAKI_JA] = "月曜|火曜|水曜|木曜|金曜|土曜|日曜|明日|明後日|来週|来月|"
                     "再来|今週|今月|月末|年末|午前|午後|正午|時半|半年|毎週|毎月|"
                     "毎日",
@@ -327,12 +336,11 @@ static const struct {
                     "다음 주|다음 달|이번 주|이번 달|월말|연말|오전|오후|정오|"
                     "자정|매주|매월|매일" } },
     { MAKI_KEYWORD_ASK,
-      { [MAKI_EN] =
-            "please|can you|could you|would you|will you|i want|i need|we need|help me|"
-            "let me know|show me|give me|tell me|look into|look at|take a look|go ahead|fix|add|"
-            "write|implement|create|make|build|change|update|remove|rename|refactor|run|check|"
-            "explain|find|test|review|deploy|install|move|draft|summarize|translate|compare|"
-            "design|plan",
+      { [MAKI_EN] = "please|can you|could you|would you|will you|i want|i need|we need|help me|"
+                    "let me know|show me|give me|tell me|look into|look at|take a look|go ahead|fix|add|"
+                    "write|implement|create|make|build|change|update|remove|rename|refactor|run|check|"
+                    "explain|find|test|review|deploy|install|move|draft|summarize|translate|compare|"
+                    "design|plan",
         [MAKI_JA] = "ください|下さい|お願い|てほしい|て欲しい|てもらえ|"
                     "ていただけ|てくれ|を頼|調べて|直して|作って|書いて|見て|"
                     "教えて|追加|修正|作成|実装|確認して|インストール|実行|削除|"
@@ -428,7 +436,8 @@ static void add_phrase(maki_keywords *keywords, unsigned bits, maki_str text)
     keyword->bits = bits;
     keyword->goes_on_left = text.ptr[0] == '*';
     keyword->begins = text.ptr[0] == '^';
-    if (keyword->goes_on_left || keyword->begins) text = maki_str_from(text, 1);
+    keyword->ends = text.ptr[0] == '$';
+    if (keyword->goes_on_left || keyword->begins || keyword->ends) text = maki_str_from(text, 1);
     keyword->goes_on_right = text.ptr[text.len - 1] == '*';
     if (keyword->goes_on_right) text.len--;
     uint16_t *slot = &keywords->first[slot_of(text.ptr)];
@@ -463,6 +472,7 @@ static bool stands_at(maki_str text, size_t at, const maki_keyword *keyword)
     if (keyword->begins && at) return false;
     if (text.len - at < body.len || !same(text.ptr + at, body)) return false;
     size_t end = at + body.len;
+    if (keyword->ends && text.len - end > 3) return false; /* but for a full stop */
     bool inside_left = at > 0 && maki_is_word(text.ptr[at - 1]) && maki_is_word(body.ptr[0]);
     bool inside_right =
         end < text.len && maki_is_word(text.ptr[end]) && maki_is_word(body.ptr[body.len - 1]);

@@ -43,7 +43,7 @@ typedef struct maki_keyword {
     maki_str text; /* in lower case */
     unsigned bits;
     bool goes_on_left, goes_on_right; /* may be part of a word */
-    bool begins;                      /* stands at the beginning only */
+    bool begins, ends;                /* stands at the beginning, at the end only */
     uint16_t next;                    /* the number of the next phrase of the same slot; 0: none */
 } maki_keyword;
 

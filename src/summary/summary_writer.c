@@ -253,6 +253,17 @@ static void keep(draft *w, size_t kind, uint64_t worth)
                          NULL); /* the arena remembers a failure */
 }
 
+/* Does it say what was overridden later?  Its sentences stand among the points. */
+static bool is_outdated(const maki_digest *d, const maki_said *said)
+{
+    maki_str text = { said->at, said->len };
+    for (size_t i = 0; i < d->points.count; i++) {
+        const maki_text_item *p = &d->points.at[i];
+        if (p->state == MAKI_DECISION_OVERRIDDEN && maki_str_has(text, maki_text_item_text(p))) return true;
+    }
+    return false;
+}
+
 static void make_kind(draft *w, size_t k)
 {
     const void *from = (const char *)w->d + kinds[k].set;
@@ -262,7 +273,7 @@ static void make_kind(draft *w, size_t k)
         w->text.len = 0;
         if (kinds[k].line)
             kinds[k].line(w, NULL);
-        else if (said->len)
+        else if (said->len && !is_outdated(w->d, said))
             put_quoted(w, (maki_str){ said->at, said->len });
         keep(w, k, 0);
         return;
