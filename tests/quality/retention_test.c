@@ -143,8 +143,9 @@ typedef struct planted {
     maki_str topic; /* of a decision, whose answers so far are options[0 .. last] */
     maki_str options[OPTIONS];
     size_t last;
-    bool by_topic; /* the last answer was given with its question */
-    bool lost;     /* said so already */
+    bool by_topic;   /* the last answer was given with its question */
+    bool lost;       /* said so already */
+    uint64_t tokens; /* of its last sentence */
 } planted;
 
 typedef enum shape { PLAIN, ANTHROPIC, OPENAI, SHAPES } shape;
@@ -300,8 +301,10 @@ static planted *plant(play *p, kind of, language *l)
     return one;
 }
 
-static void say_in(play *p, size_t turn, maki_str sentence)
+/* In this turn the user says of `one`: */
+static void say_in(play *p, planted *one, size_t turn, maki_str sentence)
 {
+    one->tokens = maki_tokenizer_count(p->tokenizer, sentence);
     if (CHECK(p->said_count[turn] < A_TURN_MAX)) p->said[turn][p->said_count[turn]++] = sentence;
 }
 
@@ -319,8 +322,9 @@ static void plant_rule(play *p, size_t turn, section of)
     language *l = a_language(p);
     slots s = new_slots(p, l);
     maki_str sentence = fill(p, draw(p, l, of), &s);
-    plant(p, KIND_RULE, l)->text = without_end(sentence);
-    say_in(p, turn, sentence);
+    planted *rule = plant(p, KIND_RULE, l);
+    rule->text = without_end(sentence);
+    say_in(p, rule, turn, sentence);
 }
 
 /* One fact; a number, date or person of a name or project, of another one too. */
@@ -342,8 +346,9 @@ static size_t plant_fact(play *p, size_t first, size_t count)
         while (maki_str_is(s.of[WHAT], project));
         name = s.of[WHO];
         project = s.of[WHAT];
-        plant(p, KIND_FACT, l)->text = fill(p, maki_str_trim(words), &s);
-        say_in(p, first + below(p, count), fill(p, maki_str_trim(sentence), &s));
+        planted *fact = plant(p, KIND_FACT, l);
+        fact->text = fill(p, maki_str_trim(words), &s);
+        say_in(p, fact, first + below(p, count), fill(p, maki_str_trim(sentence), &s));
     }
     return 1 + whose;
 }
@@ -361,7 +366,7 @@ static void say_decision(play *p, planted *d, size_t turn, section of)
                                             MAKI_PRINTED(maki_str_from(d->topic, 1)));
     s.of[OPTION] = d->options[d->last];
     s.of[OLD] = d->last ? d->options[d->last - 1] : d->topic;
-    say_in(p, turn, fill(p, draw(p, d->lang, of), &s));
+    say_in(p, d, turn, fill(p, draw(p, d->lang, of), &s));
     d->by_topic = of != OVER_SHORT;
     p->decided[turn] = true;
 }
@@ -698,7 +703,8 @@ static const size_t conversations[] = { 9, 6, 3 }; /* of each length */
 enum { LENGTHS = COUNT(lengths), TIMES = 2 };      /* after one condense, after five */
 static const char *const times[TIMES] = { "one condense", "five condenses" };
 static score scores[TIMES][SETS][LENGTHS][KINDS];
-static uint64_t summaries[TIMES][SETS][LENGTHS], hidden[TIMES][SETS][LENGTHS];
+static uint64_t summaries[TIMES][SETS][LENGTHS], hidden[TIMES][SETS][LENGTHS],
+    needed[TIMES][SETS][LENGTHS];
 static uint64_t too_long, twice[TIMES], not_marked[TIMES];
 
 static void read_view(play *p, viewed *out)
@@ -750,6 +756,7 @@ static void judge(play *p, size_t time, size_t length, const viewed *v, uint64_t
         bool kept = is_kept(one, view);
         s->all++;
         s->kept += kept;
+        needed[time][p->set][length] += one->tokens;
         if (one->kind == KIND_RULE && count_of(one->text, view) > 1) twice[time]++;
         if (one->kind == KIND_DECISION) not_marked[time] += unmarked(one, view);
         if (!kept && !one->lost) print_lost(p, one, times[time]);
@@ -792,7 +799,7 @@ static void run_one(play *p, size_t length, const char *path)
     if (condense(p, &v, &covered)) judge(p, 0, length, &v, covered);
     for (size_t round = 1; round < ROUNDS; round++) {
         /* A rule, a decision, an earlier decision decided anew, facts. */
-        plan(p, n == 12 ? 8 : n == 40 ? 16 : 40, 0, round == 2, round == 3, round % 2);
+        plan(p, n == 12 ? 10 : n == 40 ? 26 : 60, 0, round == 2, round == 3, round % 2);
         for (size_t i = 0; round == 2 && i < p->planted; i++) {
             if (p->all[i].kind != KIND_DECISION || p->all[i].last + 1 == OPTIONS) continue;
             p->all[i].last++;
@@ -839,8 +846,9 @@ static double rate(score s)
 static void print_table(void)
 {
     for (size_t t = 0; t < TIMES; t++) {
-        printf("# after %-14s           rules       decisions           facts   summary\n",
-               times[t]);
+        printf(
+            "# after %-14s           rules       decisions           facts   summary   planted\n",
+            times[t]);
         for (size_t set = 0; set < SETS; set++) {
             for (size_t l = 0; l < LENGTHS; l++) {
                 printf("# %-8s %4zu messages", set_names[set], lengths[l]);
@@ -848,8 +856,9 @@ static void print_table(void)
                     score s = scores[t][set][l][k];
                     printf("   %3zu/%-3zu %.3f", s.kept, s.all, rate(s));
                 }
-                printf("   %4.1f %% of %" PRIu64 "\n",
-                       100.0 * (double)summaries[t][set][l] / (double)(hidden[t][set][l] + 1),
+                double all = (double)(hidden[t][set][l] + 1) / 100;
+                printf("   %4.1f %%   %4.1f %% of %" PRIu64 "\n",
+                       (double)summaries[t][set][l] / all, (double)needed[t][set][l] / all,
                        hidden[t][set][l] / conversations[l]);
             }
         }
