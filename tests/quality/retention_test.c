@@ -211,22 +211,22 @@ static maki_str draw(play *p, language *l, section of)
 /* ---- filling in ----------------------------------------------------------------------------------------------- */
 
 typedef enum slot {
-    DIR,
-    FILE_,
-    IDENT,
-    BRANCH,
-    TICKET,
-    HEX,
-    BIG,
-    N,
-    DAY,
-    WHO,
-    WHAT,
-    WHEN,
-    QUESTION,
-    QUESTION_FIRST,
-    OPTION,
-    OLD,
+    SLOT_DIR,
+    SLOT_FILE,
+    SLOT_IDENT,
+    SLOT_BRANCH,
+    SLOT_TICKET,
+    SLOT_HEX,
+    SLOT_BIG,
+    SLOT_N,
+    SLOT_DAY,
+    SLOT_WHO,
+    SLOT_WHAT,
+    SLOT_WHEN,
+    SLOT_QUESTION,
+    SLOT_QUESTION_FIRST,
+    SLOT_OPTION,
+    SLOT_OLD,
     SLOTS
 } slot;
 static const char *const slot_names[SLOTS] = { "dir",    "file",  "ident",   "branch",
@@ -274,20 +274,20 @@ static slots new_slots(play *p, language *l)
     const char *a = stems[below(p, COUNT(stems))], *b = stems[below(p, COUNT(stems))];
     const char *c = stems[below(p, COUNT(stems))], *top = tops[below(p, COUNT(tops))];
     slots s = { 0 };
-    s.of[DIR] = maki_arena_print(&p->arena, "%s/%s-%s", top, a, c);
-    s.of[FILE_] =
+    s.of[SLOT_DIR] = maki_arena_print(&p->arena, "%s/%s-%s", top, a, c);
+    s.of[SLOT_FILE] =
         maki_arena_print(&p->arena, "%s/%s/%s_%s.%s", top, a, b, c, ends[below(p, COUNT(ends))]);
-    s.of[IDENT] = maki_arena_print(&p->arena, "%s_%s_%u", b, a, (unsigned)below(p, 90) + 10);
-    s.of[BRANCH] = maki_str_of(branches[below(p, COUNT(branches))]);
-    s.of[TICKET] = maki_arena_print(&p->arena, "OPS-%u", (unsigned)below(p, 9000) + 1000);
-    s.of[HEX] = maki_arena_print(&p->arena, "%x%02xf%u", (unsigned)below(p, 0xfff) + 0x1000,
-                                 (unsigned)below(p, 256), (unsigned)below(p, 10));
-    s.of[BIG] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 90000) + 10000);
-    s.of[N] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 80) + 4);
-    s.of[DAY] = maki_arena_print(&p->arena, "%u", days[below(p, COUNT(days))]);
-    s.of[WHO] = draw(p, l, NAME);
-    s.of[WHAT] = draw(p, l, PROJECT);
-    s.of[WHEN] = fill(p, draw(p, l, DATE), &s);
+    s.of[SLOT_IDENT] = maki_arena_print(&p->arena, "%s_%s_%u", b, a, (unsigned)below(p, 90) + 10);
+    s.of[SLOT_BRANCH] = maki_str_of(branches[below(p, COUNT(branches))]);
+    s.of[SLOT_TICKET] = maki_arena_print(&p->arena, "OPS-%u", (unsigned)below(p, 9000) + 1000);
+    s.of[SLOT_HEX] = maki_arena_print(&p->arena, "%x%02xf%u", (unsigned)below(p, 0xfff) + 0x1000,
+                                      (unsigned)below(p, 256), (unsigned)below(p, 10));
+    s.of[SLOT_BIG] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 90000) + 10000);
+    s.of[SLOT_N] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 80) + 4);
+    s.of[SLOT_DAY] = maki_arena_print(&p->arena, "%u", days[below(p, COUNT(days))]);
+    s.of[SLOT_WHO] = draw(p, l, NAME);
+    s.of[SLOT_WHAT] = draw(p, l, PROJECT);
+    s.of[SLOT_WHEN] = fill(p, draw(p, l, DATE), &s);
     return s;
 }
 
@@ -339,13 +339,13 @@ static size_t plant_fact(play *p, size_t first, size_t count)
     for (size_t i = 0; i <= whose; i++) {
         slots s = new_slots(p, l);
         do
-            s.of[WHO] = draw(p, l, NAME);
-        while (maki_str_is(s.of[WHO], name));
+            s.of[SLOT_WHO] = draw(p, l, NAME);
+        while (maki_str_is(s.of[SLOT_WHO], name));
         do
-            s.of[WHAT] = draw(p, l, PROJECT);
-        while (maki_str_is(s.of[WHAT], project));
-        name = s.of[WHO];
-        project = s.of[WHAT];
+            s.of[SLOT_WHAT] = draw(p, l, PROJECT);
+        while (maki_str_is(s.of[SLOT_WHAT], project));
+        name = s.of[SLOT_WHO];
+        project = s.of[SLOT_WHAT];
         planted *fact = plant(p, KIND_FACT, l);
         fact->text = fill(p, maki_str_trim(words), &s);
         say_in(p, fact, first + below(p, count), fill(p, maki_str_trim(sentence), &s));
@@ -361,11 +361,11 @@ static char upper(char c)
 static void say_decision(play *p, planted *d, size_t turn, section of)
 {
     slots s = new_slots(p, d->lang);
-    s.of[QUESTION] = d->topic;
-    s.of[QUESTION_FIRST] = maki_arena_print(&p->arena, "%c%.*s", upper(d->topic.ptr[0]),
-                                            MAKI_PRINTED(maki_str_from(d->topic, 1)));
-    s.of[OPTION] = d->options[d->last];
-    s.of[OLD] = d->last ? d->options[d->last - 1] : d->topic;
+    s.of[SLOT_QUESTION] = d->topic;
+    s.of[SLOT_QUESTION_FIRST] = maki_arena_print(&p->arena, "%c%.*s", upper(d->topic.ptr[0]),
+                                                 MAKI_PRINTED(maki_str_from(d->topic, 1)));
+    s.of[SLOT_OPTION] = d->options[d->last];
+    s.of[SLOT_OLD] = d->last ? d->options[d->last - 1] : d->topic;
     say_in(p, d, turn, fill(p, draw(p, d->lang, of), &s));
     d->by_topic = of != OVER_SHORT;
     p->decided[turn] = true;
@@ -376,7 +376,7 @@ static planted *new_decision(play *p, language *l, maki_str phrase, maki_str pro
     planted *d = plant(p, KIND_DECISION, l);
     slots s = new_slots(p, l);
     maki_str option;
-    s.of[WHAT] = project;
+    s.of[SLOT_WHAT] = project;
     phrase = fill(p, phrase, &s);
     d->topic = maki_str_trim(maki_str_cut(&phrase, '|'));
     for (size_t i = 0, at = below(p, OPTIONS); i < OPTIONS; i++) {
@@ -570,10 +570,11 @@ static void use_tool(play *p, bool counts)
     slots s = new_slots(p, a_language(p));
     size_t what = below(p, 8);
     if (what == 0) {
-        if (counts) plant(p, KIND_FACT, languages)->text = s.of[FILE_];
-        call_tool(p, "Edit",
-                  json_of(p, "{'file_path':%s,'old_string':'a + b','new_string':'a'}", s.of[FILE_]),
-                  fill(p, MAKI_LIT("The file {file} has been updated."), &s), false);
+        if (counts) plant(p, KIND_FACT, languages)->text = s.of[SLOT_FILE];
+        call_tool(
+            p, "Edit",
+            json_of(p, "{'file_path':%s,'old_string':'a + b','new_string':'a'}", s.of[SLOT_FILE]),
+            fill(p, MAKI_LIT("The file {file} has been updated."), &s), false);
     } else if (what == 1) {
         maki_str error = fill(p, MAKI_LIT("AssertionError: {ident} returned {big}"), &s);
         if (counts) plant(p, KIND_FACT, languages)->text = error;
@@ -587,7 +588,7 @@ static void use_tool(play *p, bool counts)
         maki_buf_clear(&p->text);
         for (size_t n = 1 + below(p, 4); n > 0; n--)
             add(p, draw(p, languages, CODE), "\n\n");
-        call_tool(p, "Read", json_of(p, "{'file_path':%s}", s.of[FILE_]),
+        call_tool(p, "Read", json_of(p, "{'file_path':%s}", s.of[SLOT_FILE]),
                   maki_arena_copy(&p->arena, maki_buf_str(&p->text)), false);
     }
 }
