@@ -255,7 +255,8 @@ static maki_str fill(play *p, maki_str phrase, const slots *s)
     return filled;
 }
 
-/* New words for all slots but those of a decision. */
+/* New words for all slots but those of a decision.  One number is drawn a statement: the order in a call is the
+ * compiler's. */
 static slots new_slots(play *p, language *l)
 {
     static const char *const stems[] = { "ledger",  "batch",  "courier", "voucher", "harbor",
@@ -280,8 +281,8 @@ static slots new_slots(play *p, language *l)
     s.of[SLOT_IDENT] = maki_arena_print(&p->arena, "%s_%s_%u", b, a, (unsigned)below(p, 90) + 10);
     s.of[SLOT_BRANCH] = maki_str_of(branches[below(p, COUNT(branches))]);
     s.of[SLOT_TICKET] = maki_arena_print(&p->arena, "OPS-%u", (unsigned)below(p, 9000) + 1000);
-    s.of[SLOT_HEX] = maki_arena_print(&p->arena, "%x%02xf%u", (unsigned)below(p, 0xfff) + 0x1000,
-                                      (unsigned)below(p, 256), (unsigned)below(p, 10));
+    s.of[SLOT_HEX] = maki_arena_print(&p->arena, "%xf%u", (unsigned)below(p, 0xfffff) + 0x100000,
+                                      (unsigned)p->planted % 10);
     s.of[SLOT_BIG] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 90000) + 10000);
     s.of[SLOT_N] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 80) + 4);
     s.of[SLOT_DAY] = maki_arena_print(&p->arena, "%u", days[below(p, COUNT(days))]);
@@ -435,7 +436,7 @@ static void plan(play *p, size_t messages, size_t first, size_t rules, size_t de
     size_t end = p->turns - 1, span = end - first;
     for (size_t i = 0; i < rules; i++) /* the first half of them early */
         plant_rule(p, first + below(p, i < (rules + 1) / 2 ? (span + 3) / 4 : span),
-                   i > 0 && i % 4 == p->length % 4 ? REFERENCE : RULE);
+                   i > 0 && i % 4 == 0 ? REFERENCE : RULE);
     maki_str again = { "", 0 }, project = { "", 0 };
     language *l = NULL;
     for (size_t i = 0; i < decisions; i++) {
@@ -446,7 +447,8 @@ static void plan(play *p, size_t messages, size_t first, size_t rules, size_t de
         while (maki_str_is(project, before))
             project = draw(p, l, PROJECT);
         again = !other && maki_str_has(phrase, MAKI_LIT("{project}")) ? phrase : MAKI_LIT("");
-        plant_decision(p, new_decision(p, l, phrase, project), first, end, (i + below(p, 3)) % 3);
+        planted *d = new_decision(p, l, phrase, project);
+        plant_decision(p, d, first, end, (i + below(p, 3)) % 3);
     }
     for (size_t i = 0; i < facts;)
         i += plant_fact(p, first, span);
