@@ -850,11 +850,11 @@ static void print_table(void)
 {
     for (size_t t = 0; t < TIMES; t++) {
         printf(
-            "# after %-14s           rules       decisions           facts   summary   planted\n",
+            "# | after %-12s           rules       decisions           facts   summary   planted\n",
             times[t]);
         for (size_t set = 0; set < SETS; set++) {
             for (size_t l = 0; l < LENGTHS; l++) {
-                printf("# %-8s %4zu messages", set_names[set], lengths[l]);
+                printf("# | %-8s %4zu messages", set_names[set], lengths[l]);
                 for (size_t k = 0; k < KINDS; k++) {
                     score s = scores[t][set][l][k];
                     printf("   %3zu/%-3zu %.3f", s.kept, s.all, rate(s));
@@ -865,7 +865,7 @@ static void print_table(void)
                        hidden[t][set][l] / conversations[l]);
             }
         }
-        printf("# rules said more than once: %" PRIu64
+        printf("# | rules said more than once: %" PRIu64
                "; overridden answers without a mark: %" PRIu64 "\n",
                twice[t], not_marked[t]);
     }
