@@ -891,6 +891,8 @@ static void check_bars(void)
     }
     tap_row("from %d hidden tokens on, a summary has at most %d %% of them", SHARE_FROM, SHARE_MAX);
     CHECK_EQ(too_long, 0);
+    tap_row("a rule stands once");
+    CHECK_EQ(twice[0] + twice[1], 0);
 }
 
 int main(int argc, char **argv)
