@@ -143,8 +143,9 @@ typedef struct planted {
     maki_str topic; /* of a decision, whose answers so far are options[0 .. last] */
     maki_str options[OPTIONS];
     size_t last;
-    bool by_topic; /* the last answer was given with its question */
-    bool lost;     /* said so already */
+    bool by_topic;   /* the last answer was given with its question */
+    bool lost;       /* said so already */
+    uint64_t tokens; /* of its last sentence */
 } planted;
 
 typedef enum shape { PLAIN, ANTHROPIC, OPENAI, SHAPES } shape;
@@ -210,22 +211,22 @@ static maki_str draw(play *p, language *l, section of)
 /* ---- filling in ----------------------------------------------------------------------------------------------- */
 
 typedef enum slot {
-    DIR,
-    FILE_,
-    IDENT,
-    BRANCH,
-    TICKET,
-    HEX,
-    BIG,
-    N,
-    DAY,
-    WHO,
-    WHAT,
-    WHEN,
-    QUESTION,
-    QUESTION_FIRST,
-    OPTION,
-    OLD,
+    SLOT_DIR,
+    SLOT_FILE,
+    SLOT_IDENT,
+    SLOT_BRANCH,
+    SLOT_TICKET,
+    SLOT_HEX,
+    SLOT_BIG,
+    SLOT_N,
+    SLOT_DAY,
+    SLOT_WHO,
+    SLOT_WHAT,
+    SLOT_WHEN,
+    SLOT_QUESTION,
+    SLOT_QUESTION_FIRST,
+    SLOT_OPTION,
+    SLOT_OLD,
     SLOTS
 } slot;
 static const char *const slot_names[SLOTS] = { "dir",    "file",  "ident",   "branch",
@@ -254,7 +255,8 @@ static maki_str fill(play *p, maki_str phrase, const slots *s)
     return filled;
 }
 
-/* New words for all slots but those of a decision. */
+/* New words for all slots but those of a decision.  One number is drawn a statement: the order in a call is the
+ * compiler's. */
 static slots new_slots(play *p, language *l)
 {
     static const char *const stems[] = { "ledger",  "batch",  "courier", "voucher", "harbor",
@@ -273,20 +275,20 @@ static slots new_slots(play *p, language *l)
     const char *a = stems[below(p, COUNT(stems))], *b = stems[below(p, COUNT(stems))];
     const char *c = stems[below(p, COUNT(stems))], *top = tops[below(p, COUNT(tops))];
     slots s = { 0 };
-    s.of[DIR] = maki_arena_print(&p->arena, "%s/%s-%s", top, a, c);
-    s.of[FILE_] =
+    s.of[SLOT_DIR] = maki_arena_print(&p->arena, "%s/%s-%s", top, a, c);
+    s.of[SLOT_FILE] =
         maki_arena_print(&p->arena, "%s/%s/%s_%s.%s", top, a, b, c, ends[below(p, COUNT(ends))]);
-    s.of[IDENT] = maki_arena_print(&p->arena, "%s_%s_%u", b, a, (unsigned)below(p, 90) + 10);
-    s.of[BRANCH] = maki_str_of(branches[below(p, COUNT(branches))]);
-    s.of[TICKET] = maki_arena_print(&p->arena, "OPS-%u", (unsigned)below(p, 9000) + 1000);
-    s.of[HEX] = maki_arena_print(&p->arena, "%x%02xf%u", (unsigned)below(p, 0xfff) + 0x1000,
-                                 (unsigned)below(p, 256), (unsigned)below(p, 10));
-    s.of[BIG] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 90000) + 10000);
-    s.of[N] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 80) + 4);
-    s.of[DAY] = maki_arena_print(&p->arena, "%u", days[below(p, COUNT(days))]);
-    s.of[WHO] = draw(p, l, NAME);
-    s.of[WHAT] = draw(p, l, PROJECT);
-    s.of[WHEN] = fill(p, draw(p, l, DATE), &s);
+    s.of[SLOT_IDENT] = maki_arena_print(&p->arena, "%s_%s_%u", b, a, (unsigned)below(p, 90) + 10);
+    s.of[SLOT_BRANCH] = maki_str_of(branches[below(p, COUNT(branches))]);
+    s.of[SLOT_TICKET] = maki_arena_print(&p->arena, "OPS-%u", (unsigned)below(p, 9000) + 1000);
+    s.of[SLOT_HEX] = maki_arena_print(&p->arena, "%xf%u", (unsigned)below(p, 0xfffff) + 0x100000,
+                                      (unsigned)p->planted % 10);
+    s.of[SLOT_BIG] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 90000) + 10000);
+    s.of[SLOT_N] = maki_arena_print(&p->arena, "%u", (unsigned)below(p, 80) + 4);
+    s.of[SLOT_DAY] = maki_arena_print(&p->arena, "%u", days[below(p, COUNT(days))]);
+    s.of[SLOT_WHO] = draw(p, l, NAME);
+    s.of[SLOT_WHAT] = draw(p, l, PROJECT);
+    s.of[SLOT_WHEN] = fill(p, draw(p, l, DATE), &s);
     return s;
 }
 
@@ -300,8 +302,10 @@ static planted *plant(play *p, kind of, language *l)
     return one;
 }
 
-static void say_in(play *p, size_t turn, maki_str sentence)
+/* In this turn the user says of `one`: */
+static void say_in(play *p, planted *one, size_t turn, maki_str sentence)
 {
+    one->tokens = maki_tokenizer_count(p->tokenizer, sentence);
     if (CHECK(p->said_count[turn] < A_TURN_MAX)) p->said[turn][p->said_count[turn]++] = sentence;
 }
 
@@ -319,8 +323,9 @@ static void plant_rule(play *p, size_t turn, section of)
     language *l = a_language(p);
     slots s = new_slots(p, l);
     maki_str sentence = fill(p, draw(p, l, of), &s);
-    plant(p, KIND_RULE, l)->text = without_end(sentence);
-    say_in(p, turn, sentence);
+    planted *rule = plant(p, KIND_RULE, l);
+    rule->text = without_end(sentence);
+    say_in(p, rule, turn, sentence);
 }
 
 /* One fact; a number, date or person of a name or project, of another one too. */
@@ -335,15 +340,16 @@ static size_t plant_fact(play *p, size_t first, size_t count)
     for (size_t i = 0; i <= whose; i++) {
         slots s = new_slots(p, l);
         do
-            s.of[WHO] = draw(p, l, NAME);
-        while (maki_str_is(s.of[WHO], name));
+            s.of[SLOT_WHO] = draw(p, l, NAME);
+        while (maki_str_is(s.of[SLOT_WHO], name));
         do
-            s.of[WHAT] = draw(p, l, PROJECT);
-        while (maki_str_is(s.of[WHAT], project));
-        name = s.of[WHO];
-        project = s.of[WHAT];
-        plant(p, KIND_FACT, l)->text = fill(p, maki_str_trim(words), &s);
-        say_in(p, first + below(p, count), fill(p, maki_str_trim(sentence), &s));
+            s.of[SLOT_WHAT] = draw(p, l, PROJECT);
+        while (maki_str_is(s.of[SLOT_WHAT], project));
+        name = s.of[SLOT_WHO];
+        project = s.of[SLOT_WHAT];
+        planted *fact = plant(p, KIND_FACT, l);
+        fact->text = fill(p, maki_str_trim(words), &s);
+        say_in(p, fact, first + below(p, count), fill(p, maki_str_trim(sentence), &s));
     }
     return 1 + whose;
 }
@@ -356,12 +362,12 @@ static char upper(char c)
 static void say_decision(play *p, planted *d, size_t turn, section of)
 {
     slots s = new_slots(p, d->lang);
-    s.of[QUESTION] = d->topic;
-    s.of[QUESTION_FIRST] = maki_arena_print(&p->arena, "%c%.*s", upper(d->topic.ptr[0]),
-                                            MAKI_PRINTED(maki_str_from(d->topic, 1)));
-    s.of[OPTION] = d->options[d->last];
-    s.of[OLD] = d->last ? d->options[d->last - 1] : d->topic;
-    say_in(p, turn, fill(p, draw(p, d->lang, of), &s));
+    s.of[SLOT_QUESTION] = d->topic;
+    s.of[SLOT_QUESTION_FIRST] = maki_arena_print(&p->arena, "%c%.*s", upper(d->topic.ptr[0]),
+                                                 MAKI_PRINTED(maki_str_from(d->topic, 1)));
+    s.of[SLOT_OPTION] = d->options[d->last];
+    s.of[SLOT_OLD] = d->last ? d->options[d->last - 1] : d->topic;
+    say_in(p, d, turn, fill(p, draw(p, d->lang, of), &s));
     d->by_topic = of != OVER_SHORT;
     p->decided[turn] = true;
 }
@@ -371,7 +377,7 @@ static planted *new_decision(play *p, language *l, maki_str phrase, maki_str pro
     planted *d = plant(p, KIND_DECISION, l);
     slots s = new_slots(p, l);
     maki_str option;
-    s.of[WHAT] = project;
+    s.of[SLOT_WHAT] = project;
     phrase = fill(p, phrase, &s);
     d->topic = maki_str_trim(maki_str_cut(&phrase, '|'));
     for (size_t i = 0, at = below(p, OPTIONS); i < OPTIONS; i++) {
@@ -430,7 +436,7 @@ static void plan(play *p, size_t messages, size_t first, size_t rules, size_t de
     size_t end = p->turns - 1, span = end - first;
     for (size_t i = 0; i < rules; i++) /* the first half of them early */
         plant_rule(p, first + below(p, i < (rules + 1) / 2 ? (span + 3) / 4 : span),
-                   i > 0 && i % 4 == p->length % 4 ? REFERENCE : RULE);
+                   i > 0 && i % 4 == 0 ? REFERENCE : RULE);
     maki_str again = { "", 0 }, project = { "", 0 };
     language *l = NULL;
     for (size_t i = 0; i < decisions; i++) {
@@ -441,7 +447,8 @@ static void plan(play *p, size_t messages, size_t first, size_t rules, size_t de
         while (maki_str_is(project, before))
             project = draw(p, l, PROJECT);
         again = !other && maki_str_has(phrase, MAKI_LIT("{project}")) ? phrase : MAKI_LIT("");
-        plant_decision(p, new_decision(p, l, phrase, project), first, end, (i + below(p, 3)) % 3);
+        planted *d = new_decision(p, l, phrase, project);
+        plant_decision(p, d, first, end, (i + below(p, 3)) % 3);
     }
     for (size_t i = 0; i < facts;)
         i += plant_fact(p, first, span);
@@ -565,10 +572,11 @@ static void use_tool(play *p, bool counts)
     slots s = new_slots(p, a_language(p));
     size_t what = below(p, 8);
     if (what == 0) {
-        if (counts) plant(p, KIND_FACT, languages)->text = s.of[FILE_];
-        call_tool(p, "Edit",
-                  json_of(p, "{'file_path':%s,'old_string':'a + b','new_string':'a'}", s.of[FILE_]),
-                  fill(p, MAKI_LIT("The file {file} has been updated."), &s), false);
+        if (counts) plant(p, KIND_FACT, languages)->text = s.of[SLOT_FILE];
+        call_tool(
+            p, "Edit",
+            json_of(p, "{'file_path':%s,'old_string':'a + b','new_string':'a'}", s.of[SLOT_FILE]),
+            fill(p, MAKI_LIT("The file {file} has been updated."), &s), false);
     } else if (what == 1) {
         maki_str error = fill(p, MAKI_LIT("AssertionError: {ident} returned {big}"), &s);
         if (counts) plant(p, KIND_FACT, languages)->text = error;
@@ -582,7 +590,7 @@ static void use_tool(play *p, bool counts)
         maki_buf_clear(&p->text);
         for (size_t n = 1 + below(p, 4); n > 0; n--)
             add(p, draw(p, languages, CODE), "\n\n");
-        call_tool(p, "Read", json_of(p, "{'file_path':%s}", s.of[FILE_]),
+        call_tool(p, "Read", json_of(p, "{'file_path':%s}", s.of[SLOT_FILE]),
                   maki_arena_copy(&p->arena, maki_buf_str(&p->text)), false);
     }
 }
@@ -698,7 +706,8 @@ static const size_t conversations[] = { 9, 6, 3 }; /* of each length */
 enum { LENGTHS = COUNT(lengths), TIMES = 2 };      /* after one condense, after five */
 static const char *const times[TIMES] = { "one condense", "five condenses" };
 static score scores[TIMES][SETS][LENGTHS][KINDS];
-static uint64_t summaries[TIMES][SETS][LENGTHS], hidden[TIMES][SETS][LENGTHS];
+static uint64_t summaries[TIMES][SETS][LENGTHS], hidden[TIMES][SETS][LENGTHS],
+    needed[TIMES][SETS][LENGTHS];
 static uint64_t too_long, twice[TIMES], not_marked[TIMES];
 
 static void read_view(play *p, viewed *out)
@@ -750,6 +759,7 @@ static void judge(play *p, size_t time, size_t length, const viewed *v, uint64_t
         bool kept = is_kept(one, view);
         s->all++;
         s->kept += kept;
+        needed[time][p->set][length] += one->tokens;
         if (one->kind == KIND_RULE && count_of(one->text, view) > 1) twice[time]++;
         if (one->kind == KIND_DECISION) not_marked[time] += unmarked(one, view);
         if (!kept && !one->lost) print_lost(p, one, times[time]);
@@ -792,7 +802,7 @@ static void run_one(play *p, size_t length, const char *path)
     if (condense(p, &v, &covered)) judge(p, 0, length, &v, covered);
     for (size_t round = 1; round < ROUNDS; round++) {
         /* A rule, a decision, an earlier decision decided anew, facts. */
-        plan(p, n == 12 ? 8 : n == 40 ? 16 : 40, 0, round == 2, round == 3, round % 2);
+        plan(p, n == 12 ? 10 : n == 40 ? 26 : 60, 0, round == 2, round == 3, round % 2);
         for (size_t i = 0; round == 2 && i < p->planted; i++) {
             if (p->all[i].kind != KIND_DECISION || p->all[i].last + 1 == OPTIONS) continue;
             p->all[i].last++;
@@ -839,21 +849,23 @@ static double rate(score s)
 static void print_table(void)
 {
     for (size_t t = 0; t < TIMES; t++) {
-        printf("# after %-14s           rules       decisions           facts   summary\n",
-               times[t]);
+        printf(
+            "# | after %-12s           rules       decisions           facts   summary   planted\n",
+            times[t]);
         for (size_t set = 0; set < SETS; set++) {
             for (size_t l = 0; l < LENGTHS; l++) {
-                printf("# %-8s %4zu messages", set_names[set], lengths[l]);
+                printf("# | %-8s %4zu messages", set_names[set], lengths[l]);
                 for (size_t k = 0; k < KINDS; k++) {
                     score s = scores[t][set][l][k];
                     printf("   %3zu/%-3zu %.3f", s.kept, s.all, rate(s));
                 }
-                printf("   %4.1f %% of %" PRIu64 "\n",
-                       100.0 * (double)summaries[t][set][l] / (double)(hidden[t][set][l] + 1),
+                double all = (double)(hidden[t][set][l] + 1) / 100;
+                printf("   %4.1f %%   %4.1f %% of %" PRIu64 "\n",
+                       (double)summaries[t][set][l] / all, (double)needed[t][set][l] / all,
                        hidden[t][set][l] / conversations[l]);
             }
         }
-        printf("# rules said more than once: %" PRIu64
+        printf("# | rules said more than once: %" PRIu64
                "; overridden answers without a mark: %" PRIu64 "\n",
                twice[t], not_marked[t]);
     }
@@ -879,6 +891,8 @@ static void check_bars(void)
     }
     tap_row("from %d hidden tokens on, a summary has at most %d %% of them", SHARE_FROM, SHARE_MAX);
     CHECK_EQ(too_long, 0);
+    tap_row("a rule stands once");
+    CHECK_EQ(twice[0] + twice[1], 0);
 }
 
 int main(int argc, char **argv)
