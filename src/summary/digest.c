@@ -148,8 +148,10 @@ static maki_text_item *latest(maki_text_set *set, const maki_text_item *before, 
     maki_text_item *last = NULL;
     for (size_t i = 0; i < set->count; i++) {
         maki_text_item *e = &set->at[i];
-        bool said = e->kind == MAKI_BY_USER && e->weight >= FACT && e->state == MAKI_DECISION_LATEST;
-        if (said && e->key != before->key && e->last + JUST_NOW >= now && (!last || e->last >= last->last))
+        bool said =
+            e->kind == MAKI_BY_USER && e->weight >= FACT && e->state == MAKI_DECISION_LATEST;
+        if (said && e->key != before->key && e->last + JUST_NOW >= now &&
+            (!last || e->last >= last->last))
             last = e;
     }
     return last;

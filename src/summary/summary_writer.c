@@ -259,7 +259,8 @@ static bool is_outdated(const maki_digest *d, const maki_said *said)
     maki_str text = { said->at, said->len };
     for (size_t i = 0; i < d->points.count; i++) {
         const maki_text_item *p = &d->points.at[i];
-        if (p->state == MAKI_DECISION_OVERRIDDEN && maki_str_has(text, maki_text_item_text(p))) return true;
+        if (p->state == MAKI_DECISION_OVERRIDDEN && maki_str_has(text, maki_text_item_text(p)))
+            return true;
     }
     return false;
 }

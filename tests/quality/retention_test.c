@@ -166,6 +166,7 @@ typedef struct play {
     maki_buf text; /* that is said now */
     maki_buf view; /* texts, one a line */
     uint64_t calls;
+    uint64_t summary; /* tokens of the summary in view */
     planted all[PLANTED_MAX];
     size_t planted;
     /* What is planted in each turn of the part that is written next. */
@@ -729,7 +730,9 @@ static bool condense(play *p, viewed *out, uint64_t *covered)
         maki_conv_condense(p->conv, NULL, KEEP, &p->summarizer.measured, &change, &err), MAKI_OK,
         &err);
     read_view(p, out);
-    *covered = change.tokens_before - change.tokens_after + out->summary;
+    /* An earlier summary is hidden, too: what counts is what it stood for. */
+    *covered += change.tokens_before - change.tokens_after + out->summary - p->summary;
+    p->summary = out->summary;
     return condensed;
 }
 
@@ -778,7 +781,8 @@ static void run_one(play *p, size_t length, const char *path)
     };
     maki_err err = { 0 };
     viewed v;
-    uint64_t covered;
+    uint64_t covered = 0;
+    p->summary = 0;
     if (!CHECK_STATUS(maki_conv_open(&p->env, path, &options, &p->conv, &err), MAKI_OK, &err))
         return;
     size_t n = p->length;
