@@ -120,7 +120,7 @@ static unsigned agreement(const maki_text_item *a, const maki_text_item *b, unsi
     unsigned shared = maki_simhash_similarity(&a->simhash, &b->simhash);
     unsigned n = maki_simhash_similarity(&a->simhash, &a->simhash);
     unsigned m = maki_simhash_similarity(&b->simhash, &b->simhash);
-    if (shared < (least < 50 ? 1 : 2)) return 0;
+    if (shared < 2) return 0;
     unsigned percent = shared * 100 / (n < m ? n : m);
     return percent >= least ? percent : 0;
 }
@@ -161,7 +161,7 @@ static maki_text_item *latest(maki_text_set *set, const maki_text_item *before, 
  * only "no, the other one" is about the decision that was made just before. */
 static void override_older(maki_digest *d, const maki_text_item *newest, bool change)
 {
-    enum { FEW = 4, SOME = 30, HALF = 50, MOST = 60 }; /* words; percent */
+    enum { FEW = 4, SOME = 50, HALF = 50, MOST = 67 }; /* words; percent */
     maki_text_item *best = nearest(&d->decisions, newest, change ? SOME : MOST, newest->kind);
     maki_text_item *point = nearest(&d->points, newest, HALF, newest->kind);
     if (point && (!best || best->state == MAKI_DECISION_LATEST))
