@@ -161,6 +161,10 @@ static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_
         if (err) *err = why;
         return st;
     }
+    if (st == MAKI_REFUSED && strcmp(why.code, "SUMMARY_EMPTY") == 0) {
+        if (err) *err = why;
+        return st;
+    }
     if (st != MAKI_OK) return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser: %s", why.msg);
     out->text = maki_str_trim(out->text);
     if (out->text.len) return MAKI_OK;

@@ -1,9 +1,16 @@
-/* digest.c -- see digest.h: the sets, and the walk over a message's parts. */
+/* digest.c -- the sizes of the sets, what adds to them, and the walk over a message's parts. */
 #include "summary/digest.h"
 
+#include "base/ascii.h"
 #include "base/str.h"
+#include "base/text.h"
 
 enum { FACT_SLOTS = 2 * MAKI_DIGEST_FACTS };
+
+static const char common_words[] =
+    "the and for with use using used decided decision let switch instead actually final that this from have will "
+    "going now our all are was not but you should want change changed make keep 決定 使用 採用 変更 最終 使いま しま "
+    "改用 决定 确定 最终 我们 就用 还是 결정 사용 최종 변경 대신 하기로 합니다";
 
 maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
 {
@@ -17,8 +24,9 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
         { &d->runs, 128, 160, 160 },
         { &d->errors, 128, 300, 300 },
         { &d->tasks, 256, 400, 0 },
-        { &d->decisions, 64, 500, 0 },
-        { &d->points, 256, 400, 0 },
+        { &d->rules, 128, MAKI_DIGEST_RULE, 0 },
+        { &d->decisions, 128, MAKI_DIGEST_RULE, 0 },
+        { &d->points, 1024, MAKI_DIGEST_SENTENCE, 0 },
         { &d->names, 512, 64, 0 },
         { &d->code, 32, 24, MAKI_ENTITY_MAX },
         { &d->outcome.errors, 16, 300, 0 },
@@ -27,7 +35,8 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     for (size_t i = 0; st == MAKI_OK && i < sizeof sets / sizeof *sets; i++)
         st = maki_text_set_init(sets[i].set, arena, sets[i].capacity, sets[i].text, sets[i].more,
                                 err);
-    maki_keywords_init(&d->cues);
+    maki_keywords_init(&d->keywords);
+    d->common = maki_simhash_of(maki_str_of(common_words));
     d->arena = arena;
     d->facts = maki_arena_array(arena, MAKI_DIGEST_FACTS, sizeof *d->facts);
     d->fact_slots = maki_arena_array(arena, FACT_SLOTS, sizeof *d->fact_slots);
@@ -54,6 +63,10 @@ void maki_digest_found(void *ctx, maki_fact kind, maki_str text)
     maki_digest *d = ctx;
     maki_text_set *set = kind == MAKI_FACT_PATH ? &d->files : &d->names;
     maki_digest_fact(d, kind, text);
+    if (kind == MAKI_FACT_PATH) {
+        memcpy(d->reading.file, text.ptr, text.len);
+        d->reading.file_len = text.len;
+    }
     if (kind == MAKI_FACT_NUMBER) return;
     maki_text_item *note = maki_text_set_add(set, maki_text_item_key(text), text, 1, d->messages);
     if (kind == MAKI_FACT_NAME) note->weight = note->count;
@@ -64,23 +77,148 @@ void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
     text = maki_str_trim(text);
     if (text.len < 3) return;
     maki_text_item *note =
-        maki_text_set_add(&d->tasks, maki_text_item_key(text), text, 1, d->messages);
+        maki_text_set_add(&d->tasks, maki_digest_sentence_key(text), text, 1, d->messages);
     note->kind = kind;
     note->state = MAKI_TASK_OPEN;
     note->weight = kind == MAKI_TASK_NEXT ? 1 : 4;
-    note->sketch = maki_simhash_of(maki_text_item_text(note));
+    note->simhash = maki_simhash_of(maki_text_item_text(note));
 }
 
-void maki_digest_decision(maki_digest *d, maki_str text, bool by_user)
+uint64_t maki_digest_sentence_key(maki_str text)
 {
-    maki_text_set_add(&d->decisions, maki_text_item_key(text), text, by_user ? 2 : 1, d->messages);
+    uint64_t h = 14695981039346656037u;
+    size_t len = 0;
+    for (size_t at = 0; at < text.len; at += len) {
+        uint32_t code = maki_utf8_decode(text, at, &len);
+        bool sign = code < 0x80
+                        ? !maki_is_word((char)code)
+                        : (code >= 0x2000 && code < 0x2070) || (code >= 0x3000 && code < 0x3040) ||
+                              (code >= 0xFF00 && code < 0xFF10);
+        uint64_t letter = code < 0x80 ? (unsigned char)maki_lower((char)code) : code;
+        if (!sign) h = (h ^ letter) * 1099511628211u;
+    }
+    h ^= h >> 29;
+    return h ? h : 1;
 }
 
-void maki_digest_point(maki_digest *d, maki_str text, uint32_t weight)
+void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight)
 {
-    enum { LONGEST = 400 }; /* bytes: nothing is quoted in part */
-    if (text.len <= LONGEST && weight)
-        maki_text_set_add(&d->points, maki_text_item_key(text), text, weight, d->messages);
+    maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
+}
+
+static maki_simhash subject_of(const maki_digest *d, maki_str text)
+{
+    maki_simhash hash = maki_simhash_of(text);
+    for (size_t i = 0; i < 4; i++)
+        hash.bits[i] &= ~d->common.bits[i];
+    return hash;
+}
+
+/* How much the subjects of two sentences agree: 0 to 100, of the shorter one; 0 when it is less than `least`. */
+static unsigned agreement(const maki_text_item *a, const maki_text_item *b, unsigned least)
+{
+    unsigned shared = maki_simhash_similarity(&a->simhash, &b->simhash);
+    unsigned n = maki_simhash_similarity(&a->simhash, &a->simhash);
+    unsigned m = maki_simhash_similarity(&b->simhash, &b->simhash);
+    if (shared < 2) return 0;
+    unsigned percent = shared * 100 / (n < m ? n : m);
+    return percent >= least ? percent : 0;
+}
+
+/* The item of a set that is most about the same; the newest of equals. */
+static maki_text_item *nearest(maki_text_set *set, const maki_text_item *to, unsigned least,
+                               uint8_t least_kind)
+{
+    maki_text_item *best = NULL;
+    unsigned most = least;
+    for (size_t i = 0; i < set->count; i++) {
+        maki_text_item *e = &set->at[i];
+        unsigned n = e->key != to->key && e->kind >= least_kind ? agreement(e, to, least) : 0;
+        if (n < most) continue;
+        best = e;
+        most = n;
+    }
+    return best;
+}
+
+/* What a person settled last, a few messages ago. */
+static maki_text_item *latest(maki_text_set *set, const maki_text_item *before, uint32_t now)
+{
+    enum { JUST_NOW = 6, FACT = 2 };
+    maki_text_item *last = NULL;
+    for (size_t i = 0; i < set->count; i++) {
+        maki_text_item *e = &set->at[i];
+        bool said =
+            e->kind == MAKI_BY_USER && e->weight >= FACT && e->state == MAKI_DECISION_LATEST;
+        if (said && e->key != before->key && e->last + JUST_NOW >= now &&
+            (!last || e->last >= last->last))
+            last = e;
+    }
+    return last;
+}
+
+/* The newest decision on a question overrides the one before; the model's word overrides no person's.  One that says
+ * only "no, the other one" is about the decision that was made just before. */
+static void override_older(maki_digest *d, const maki_text_item *newest, bool change)
+{
+    enum { FEW = 4, SOME = 50, HALF = 50, MOST = 67 }; /* words; percent */
+    maki_text_item *best = nearest(&d->decisions, newest, change ? SOME : MOST, newest->kind);
+    maki_text_item *point = nearest(&d->points, newest, HALF, newest->kind);
+    if (point && (!best || best->state == MAKI_DECISION_LATEST))
+        point->state = MAKI_DECISION_OVERRIDDEN;
+    bool alone = !best && !point && change &&
+                 maki_simhash_similarity(&newest->simhash, &newest->simhash) <= FEW;
+    if (alone) best = latest(&d->points, newest, d->messages);
+    maki_text_item *decided = alone ? latest(&d->decisions, newest, d->messages) : NULL;
+    if (decided && (!best || decided->last >= best->last)) best = decided;
+    if (best) best->state = MAKI_DECISION_OVERRIDDEN;
+}
+
+bool maki_digest_is_decided(maki_digest *d, maki_str text)
+{
+    maki_text_item item = { .simhash = subject_of(d, text) };
+    return nearest(&d->decisions, &item, 60, MAKI_BY_USER) != NULL;
+}
+
+void maki_digest_override(maki_digest *d, maki_str text)
+{
+    maki_text_item item = { .simhash = subject_of(d, text) };
+    override_older(d, &item, true);
+}
+
+void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight, bool change)
+{
+    maki_text_item *item =
+        maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text, weight, d->messages);
+    bool known = item->count > 1 && item->state == MAKI_DECISION_LATEST;
+    if (item->count == 1 || by == MAKI_BY_USER) item->kind = by;
+    item->state = MAKI_DECISION_LATEST;
+    item->simhash = subject_of(d, maki_text_item_text(item));
+    if (!known) override_older(d, item, change);
+}
+
+void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden)
+{
+    maki_text_item *item = maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text,
+                                             MAKI_WEIGHT_ALWAYS, d->messages);
+    item->state = overridden ? MAKI_DECISION_OVERRIDDEN : MAKI_DECISION_LATEST;
+    item->simhash = subject_of(d, maki_text_item_text(item));
+}
+
+void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight)
+{
+    uint64_t key = maki_digest_sentence_key(text);
+    text = maki_str_trim(text);
+    if (text.len == 0 || text.len > MAKI_DIGEST_SENTENCE) return;
+    if (maki_text_set_find(&d->rules, key) || maki_text_set_find(&d->decisions, key)) return;
+    if (weight == 0 && (kind != MAKI_BY_USER || d->messages > MAKI_DIGEST_SHORT) &&
+        d->points.count > d->points.capacity / 2)
+        return;
+    maki_text_item *item = maki_text_set_add(&d->points, key, text, weight, d->messages);
+    if (item->count == 1) item->kind = kind;
+    item->state = MAKI_DECISION_LATEST;
+    item->simhash = subject_of(d, text);
+    if (kind == MAKI_ABOUT || (kind == MAKI_BY_USER && item->kind != MAKI_ABOUT)) item->kind = kind;
 }
 
 void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight)
@@ -91,7 +229,7 @@ void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t we
     e->state = MAKI_ERROR_OPEN;
     e->link = link;
     e->more_len = 0;
-    e->sketch = maki_simhash_of(maki_text_item_text(e));
+    e->simhash = maki_simhash_of(maki_text_item_text(e));
 }
 
 /* ---- the walk ---------------------------------------------------------------------------------------- */
@@ -108,6 +246,7 @@ void maki_digest_add(maki_digest *d, maki_str json)
         case MAKI_SAID_RESULT: maki_digest_result(d, &part); break;
         case MAKI_SAID_MEDIUM: break;
         case MAKI_SAID_TEXT:
+            if (parts.is_summary) d->summaries++;
             if (parts.is_summary)
                 maki_digest_earlier(d, part.value);
             else

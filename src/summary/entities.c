@@ -1,4 +1,4 @@
-/* entities.c -- see entities.h.
+/* entities.c -- words are split at the edge of ASCII letters and judged by their form.
  *
  * Words that only look like paths ("and/or", "2024/05/01", "github.com/x/y", "Node.js", "res.json()")
  * would crowd out real ones, so a slash alone does not make a path. */

@@ -1,4 +1,4 @@
-/* keywords.c -- see keywords.h.
+/* keywords.c -- the table of phrases, and the search for all of them in one walk.
  *
  * A phrase has at least three bytes: a letter or two of English more, or one character of Japanese,
  * Chinese or Korean.  The first three choose the phrases to compare with; most places of a text choose
@@ -18,7 +18,7 @@ static const struct {
     unsigned bits;
     const char *phrases[MAKI_LANGS];
 } rows[] = {
-    { MAKI_KEYWORD_DECISION,
+    { MAKI_KEYWORD_DECISION | MAKI_KEYWORD_SETTLED,
       { [MAKI_EN] = "decided|decision:|we will use|we'll use|let's use|let's go with|"
                     "we go with|going with|agreed:|agreed to|we agree*|rule:|convention:|"
                     "settled on|we keep|must never",
@@ -26,6 +26,339 @@ static const struct {
                     "でいきましょう|で行きましょう|で統一|禁止",
         [MAKI_ZH] = "决定|采用|改用|就用|统一用|统一使用|约定|方案定|不允许",
         [MAKI_KO] = "결정|하기로|채택" } },
+    { MAKI_KEYWORD_RULE,
+      { [MAKI_EN] =
+            "never|always|must|mustn't|musn't|shall not|shan't|may not|under no circumstances|"
+            "on no account|in no case|by no means|no matter what|whatever happens|"
+            "whatever you do|whatever comes|at all costs|at all times|at no time|at no point|"
+            "without exception|no exceptions|forbid*|forbidden|prohibit*|not allowed|"
+            "not permitted|isn't allowed|aren't allowed|not acceptable|unacceptable|won't accept|"
+            "not okay|not ok|no-go|no go|off limits|off-limits|out of bounds|off the table|"
+            "hands off|banned|ban on|taboo|sacred|untouchable|not to be touched|not negotiable|"
+            "non-negotiable|nonnegotiable|from now on|from here on|from this point|going forward|"
+            "from today on|henceforth|as a rule|hard rule|hard rules|ground rule|ground rules|"
+            "golden rule|one rule|rule:|the rule is|rules:|house rule|house rules|strictly|"
+            "mandatory|obligatory|compulsory|required to|is required|are required|requirement:|"
+            "absolutely|categorically|zero tolerance|don't ever|do not ever|don't you dare|"
+            "not ever|not once|not under any|under any circumstances|in any circumstances|"
+            "on any account|nobody|no one|noone|nothing goes|nothing leaves|nothing may|"
+            "nothing is to|no one else|nobody else|without asking|without my|without permission|"
+            "without approval|without checking|without telling|without explicit|without written|"
+            "unless i|unless you ask|unless told|unless explicitly|unless we|ask me before|"
+            "ask me first|ask first|ask before|check with me|confirm with me|run it by me|"
+            "run it past me|clear it with me|wait for my|get my|my approval|my permission|"
+            "my explicit|my sign-off|my go-ahead|my consent|my say-so|guidelines|constraints|"
+            "deal-breaker|dealbreaker|red line|hard limit|hard requirement|hard constraint|"
+            "at most|no more than|no fewer than|no less than|not exceed|may exceed|keep out of|"
+            "stay out of|stay away from|keep away from|steer clear|leave alone|stick to|"
+            "stick with|every single|each and every|every time|promise me|i insist|i forbid|"
+            "is final|law here|is law|policy:|our policy|keep your hands",
+        [MAKI_JA] = "絶対|必ず|かならず|禁止|禁じ|厳禁|厳守|禁物|てはいけ|"
+                    "ではいけ|てはなら|ではなら|てはダメ|てはだめ|ではダメ|"
+                    "ではだめ|ちゃダメ|ちゃだめ|じゃダメ|じゃだめ|ちゃいけ|"
+                    "じゃいけ|ては困|では困|ないでください|ないで下さい|"
+                    "ないで頂|ないでいただ|ないでほし|ないで欲し|ないでくれ|"
+                    "ないでね|ないように|ないこと|ないでお|なさいで|するな|"
+                    "触るな|使うな|消すな|書くな|入れるな|出すな|変えるな|"
+                    "送るな|見るな|言うな|やるな|上げるな|押すな|るな。|うな。|"
+                    "くな。|すな。|むな。|ぶな。|つな。|ぬな。|べからず|まじき|"
+                    "常に|つねに|決して|けっして|一切|いっさい|今後|これから先|"
+                    "これからは|いかなる|どんな場合|どんなとき|どんな時|"
+                    "どんなこと|どんな理由|何があっても|何が起き|何であれ|"
+                    "誰であ|誰にも|例外なく|例外は|例外な|以外は|以外に|以外の|"
+                    "以外を|許可なく|許可なし|許可無|許可を|許可が|無断|勝手に|"
+                    "勝手な|承認な|承認を|承認が|了承|同意な|同意を|断りなく|"
+                    "確認なし|確認せず|聞かず|のみ|限定|限る|べき|原則|ルール|"
+                    "規則|規約|掟|鉄則|約束|守って|遵守|厳格|不可|必須|義務|"
+                    "してはいか|許され|許さ|なければなら|なくてはなら|"
+                    "なければいけ|なくてはいけ|ねばなら|なきゃ|ないとダメ|"
+                    "ないとだめ|ないといけ|じゃないと|でないと|しか使|しか認|"
+                    "しか許|聞いてから|確認してから|了解を得|厳しく|立入|"
+                    "立ち入|触れない|触らない|手を付け|手をつけ|手を触|手出し|"
+                    "いじらない|いじるな|いじって|残さない|漏らさ|タブー|NG|"
+                    "に限り|に限る|$こと|$ように|$べし|$であること|$のこと|$厳守|"
+                    "$まで",
+        [MAKI_ZH] = "绝对|绝不|绝无|决不|必须|须要|务必|禁止|严禁|禁用|禁区|不要|"
+                    "不得|不许|不准|不允许|不可以|不可|不应|不该|切勿|请勿|勿要|"
+                    "切忌|切记|别动|别碰|别用|别改|别把|别再|别在|别给|别让|别去|"
+                    "别删|别写|别提|别往|别乱|别随|千万|只能|只准|只许|只可|只用|"
+                    "只允许|一律|永远|永不|从不|从今|从现在|今后|往后|以后都|"
+                    "以后一|除非|未经|没有我|没经|没我|经我|我同意|我批准|"
+                    "我确认|我点头|先问我|问过我|先征|征得|任何情况|任何时候|"
+                    "任何人|任何理由|无论|不管|不论|谁都|谁也|规则|规定|规矩|"
+                    "原则|准则|底线|红线|铁律|铁则|纪律|硬性|强制|一定要|一定不|"
+                    "不接受|不碰|不再|不留|不超过|不得超|不少于|不低于|不高于|"
+                    "仅限|仅可|仅能|仅用|仅使用|避免|拒绝|杜绝|坚持|遵守|严格|"
+                    "必用|免谈|没商量",
+        [MAKI_KO] = "절대|반드시|금지|금물|엄금|엄수|하지 마|하지마|지 마|지마|"
+                    "지 말|지말|해서는 안|해서는 아니|해선 안|하면 안|서는 안|"
+                    "으면 안|면 안|선 안|안 됩니다|안됩니다|안 된다|안된다|안 돼|"
+                    "안돼|안 되|말아|말 것|말것|마세요|마십시오|마라|항상|언제나|"
+                    "언제든|꼭|무조건|없이는|없이|어떤 경우|어떠한|어떤 일|"
+                    "어떤 이유|무슨 일|어느 누구|누구도|아무도|아무것도|절대로|"
+                    "결코|일절|일체|앞으로|이제부터|지금부터|오늘부터|규칙|원칙|"
+                    "규정|수칙|지침|방침|약속|지켜|지키|준수|필수|의무|허락|허가|"
+                    "승인|동의|먼저 물|물어보|물어봐|확인받|확인을 받|외에는|"
+                    "말고는|제외|오직|오로지|만 사용|만 써|만 쓰|만 허용|만 가능|"
+                    "만 해|만 하|만 할|만 답|만 읽|만 적|만 남|만 보|만 건|건드리|"
+                    "손대|손 대|삼가|자제|피하|피해 주|야만|상한|하한|넘지|초과|"
+                    "불가|못하게|반대입니다|용납|허용" } },
+    { MAKI_KEYWORD_WISH,
+      { [MAKI_EN] =
+            "don't|do not|dont|avoid|refrain|refuse|make sure|be sure to|ensure|only|exclusively|"
+            "keep|leave|prefer*|should|shouldn't|ought to|have to|stop|skip|limit|restrict*|"
+            "exclude|want you to|i'd like you to|i would like you to|i'd rather|i would rather|"
+            "expect|are to|you're to|treat|remember|bear in mind|without|until i|when in doubt|"
+            "by default|if you ever|careful|ban|cap|maximum|minimum|respect|follow|obey|promise|"
+            "beware|watch out|hate|can't stand|no new|allowed|rule|rules|important|crucial|"
+            "critical|essential|as long as|no need to|reply in|answer in|respond in|write in|"
+            "whenever|wherever|each time|every|everywhere|whichever|anything|anyone|anybody|any|"
+            "exactly|we use|we do not|we don't|is to|not to|no need|all answers|all your|"
+            "your answers|your replies|your answer",
+        [MAKI_JA] = "やめて|止めて|避けて|避け|控えて|控え|だけ|不要|注意|"
+                    "気をつけ|気を付け|忘れず|忘れない|優先|統一|維持|保って|"
+                    "残して|そのまま|せずに|せず、|以外|除いて|除く|方がい|"
+                    "ほうがい|困る|いけない|しないで|ないで|たびに|全て|すべて|"
+                    "以内|以下に|以上に|上限|下限|最低|認め|いつも|毎回|限り|"
+                    "肝心|大事|大切|いらない|要らない|ルール|しかし|しか使|しか|"
+                    "どこでも|どれも|どの|しません|使いません|使わない|"
+                    "書かない|入れない|置かない|出さない|変えない|全部|一律",
+        [MAKI_ZH] = "要求|我要你|应该|记住|记得|注意|小心|尽量|统一|优先|保留|"
+                    "维持|仅|勿|莫|不必|不用|停止|停用|限制|排除|允许|许可|批准|"
+                    "以外|之外|不喜欢|讨厌|当心|最好|不能|所有|全部|每次|例外|"
+                    "应当|总是|始终|保持|上限|下限|以内|至少|最多|不超过|必需|"
+                    "遇到|凡是|重要|^别|，别|、别|请别|也别|都别|就别|可别|先别|"
+                    "，只|我只|你只|请只|凡|都用|都要|都得|一概|处处|统统|不写|"
+                    "不放|不加",
+        [MAKI_KO] = "주의|조심|유의|명심|잊지|말고|우선|통일|유지|그대로|빼고|싫|"
+                    "하라|할 것|할것|좋겠|해야|하여야|어야|아야|여야|야 합|야 해|"
+                    "야 한|이하|이내|최대|최소|모든|전부|매번|중요|으로만|로만|"
+                    "뿐|지 않|안 하셔도|필요 없|필요없|안 씁|안 써|안 쓰|안 합|"
+                    "어디서나|어디서든|모두|하셔도|$기|$것|$할 것" } },
+    { MAKI_KEYWORD_DECISION,
+      { [MAKI_EN] =
+            "decided|decision|decisions|we decide|let's decide|we will use|we'll use|let's use|"
+            "lets use|let us use|let's go|lets go|let us go|let's do|let's stick|let's switch|"
+            "let's make it|let's keep|let's call|let's take|let's move|let's pick|let's settle|"
+            "let's drop|let's stay|let's run with|let's have it|we go with|go with|going with|"
+            "went with|gone with|run with|we'll go|we will go|we'll take|we'll stay|we'll keep|"
+            "we'll do|we'll be using|we're using|we are using|we're going|we are going|i'll take|"
+            "i'll go|agreed:|agreed to|agreed on|agree on|we agree*|agreed|settled on|settle on|"
+            "settled|settling on|settles it|we keep|must never|final call|final answer|"
+            "final choice|final word|final version|finally, |finalised|finalized|finalise|"
+            "finalize|final decision|final:|it's final|switch to|switching to|switched to|"
+            "switch over|switch from|swap*|scrap that|scrap the|scratch that|strike that|"
+            "change of plan|change of plans|plans changed|plan changed|changed my mind|"
+            "change my mind|changed our mind|changed our minds|change that|changing that|"
+            "changing to|change it to|changed to|change to|second thought|second thoughts|"
+            "reconsider*|moving to|moved to|move away|migrate to|replace*|in favor of|"
+            "in favour of|correction|revert to|back to|opt for|opted for|opting for|chose|"
+            "choosing|picked|we pick|i pick|my pick|our pick|it is then|make that|make it|"
+            "sticking with|our choice|the choice is|my choice|locked in|lock in|lock it in|"
+            "locked|signed off|sign off on|postponed|rescheduled|pushed to|pushed back to|"
+            "bumped to|brought forward|ignore what i said|disregard|never mind|nevermind|"
+            "overrid*|overrul*|supersed*|revised|new plan|the plan is now|the verdict|verdict|"
+            "conclusion|adopt|adopted|adopting|standardise on|standardize on|standardising|"
+            "standardizing|end up with|all things considered|we drop|abandon*|no longer use|"
+            "no longer using|instead of|will be called|name it|we call|renamed|instead|actually|"
+            "made up my mind|made up our minds|mind made up|it is.|it is!|it is now|"
+            "is what we want|is what i want|is now|are now|now, not|we want|take that back|"
+            "doesn't count|does not count|forget what i|forget that|won the|wins|is out|is in,|"
+            "let me take|on balance|preference is|will be|going to be|shall be|should be|"
+            "i choose|we choose|i chose|we chose|i've chosen|we've chosen|i'd pick|my vote|"
+            "put down|write down|note down|mark down|on record|let's say|it stays|stays with|"
+            "stays as",
+        [MAKI_JA] = "決定|に決め|と決め|決めま|決めた|決まり|決まっ|決めて|方針|"
+                    "ことにし|ことにす|ことに決|ことにな|採用|にしましょう|"
+                    "にしよう|にします|にする。|にする！|にするよ|にするわ|"
+                    "にするので|にするから|でいきましょう|で行きましょう|"
+                    "でいこう|で行こう|でいきます|で行きます|で統一|に統一|"
+                    "確定|最終|結論|に変更|へ変更|変更し|変更です|変更にな|"
+                    "変えます|変えよう|変えま|に切り替え|へ切り替え|切替|"
+                    "に切替|切り替え|乗り換え|やっぱり|やはり|やっぱ|ではなく|"
+                    "じゃなく|でなく|代わりに|かわりに|に代えて|撤回|取り消|"
+                    "取りやめ|見直し|考え直|気が変わ|白紙|に落ち着|を選び|"
+                    "を選ぶ|を選ん|選択|を使うこと|を使いま|使いましょう|"
+                    "使います|に戻し|に戻す|に戻り|改めて|訂正|延期|前倒し|"
+                    "繰り上げ|後ろ倒し|固定し|に固定|で進め|合意|移行|置き換え|"
+                    "差し替え|廃止|却下|没に|ボツ|に改め|呼ぶこと|名付け|命名|"
+                    "で確|でいくこと|でいくよ|で行くこと|でいくわ|に変える|"
+                    "でお願いします|なしで|忘れて|なかったことに|言い直|"
+                    "言い間違|前言|心を決め|腹を決め|固まり|固まった|に直し|"
+                    "にして|になりました|に選|を選|を推|ということで|"
+                    "という方向|線で|に一本化|固める|書き留め|記録し|"
+                    "と書いておい|で決",
+        [MAKI_ZH] = "决定|决议|敲定|拍板|定下|定为|定在|定成|定了|定案|就定|选定|"
+                    "选用|选择|选了|就选|我选|采用|采纳|改用|改成|改为|改到|改回|"
+                    "改在|改主意|换成|换到|换用|换回|就用|还是用|还是|最终|最后|"
+                    "统一用|统一使用|统一为|约定|方案|不允许|变更|变了|推翻|"
+                    "取消|撤回|撤销|作废|作罢|废弃|放弃|不再用|不用了|不要了|"
+                    "算了|代替|取代|替换|而不是|回到|退回|更正|纠正|推迟|延期|"
+                    "顺延|延后|切换|切到|迁移|迁到|转到|转向|那就|那么就|我们用|"
+                    "咱们用|我们选|咱们选|我们走|我们就|咱们就|我们改|咱们改|"
+                    "以此为准|为准|前面说的|之前说的|重新考虑|想了想|再想|"
+                    "考虑后|商量后|讨论后|命名为|叫做|定名|起名|确定用|确定为|"
+                    "确定是|最终确定|已确定|就这么定|定好|不算|说错了|收回|记为|"
+                    "记成|定的是|就它|就这个|吧。|吧！|想好了|想清楚|主意已定|"
+                    "等等|不对|计划有变|就按|按照|不用|就这样|就这么|选|记下|"
+                    "写下|记作|换|改|定.|就是|那就是",
+        [MAKI_KO] = "결정|하기로|쓰기로|가기로|사용하기로|두기로|로 하자|"
+                    "로 합시다|으로 합시다|로 갑시다|로 가자|로 가겠|로 간다|"
+                    "로 갈|로 할게|로 하겠|으로 하겠|로 합니다|으로 합니다|"
+                    "로 해요|으로 해요|로 정|으로 정|정했|정하|정해|정한|바꾸|"
+                    "바꿔|바꿨|바뀌|최종|확정|채택|선택|골랐|고릅|전환|교체|취소|"
+                    "철회|번복|아니라|합의|미루|미뤄|연기|당기|당겨|정정|되돌|"
+                    "돌아가|돌아갑|옮겨|이전하|갈아|폐기|접고|접기|마음이 바|"
+                    "생각이 바|생각해 보니|생각해보니|다시 생각|재검토|결론|"
+                    "낙점|방향으로|쪽으로|계획이 바|계획 변경|사용하겠|씁시다|"
+                    "쓰자|부르기로|이름은|대신에|대신 |변경합|변경하|변경했|"
+                    "변경해|으로 변경|로 변경|잊어|없던|취소하|아까 말|마음을 정|"
+                    "마음 정|잠깐|아니,|아니요,|로 부탁|으로 부탁|로 해 주|"
+                    "로 해주|로 바|로 갑|고르겠|고를게|고릅니다|골라|적어 두|"
+                    "적어 둬|적어두|기록해|메모해|은 이제|는 이제|로 진행|"
+                    "으로 진행|기준으로|로 해 두|로 두|로 하기|로 통일" } },
+    { MAKI_KEYWORD_CHANGE,
+      { [MAKI_EN] =
+            "instead|actually|scrap|scratch|strike that|change|changed|changing|changes|"
+            "no longer|switch*|replace*|rather|second thought|second thoughts|on reflection|"
+            "correction|revert*|back to|overrid*|overrul*|supersed*|revised|disregard|forget|"
+            "drop|dropped|abandon*|final|finally|finalise|finalize|not anymore|anymore|after all|"
+            "in the end|new plan|hold on|reconsider*|migrate|postpone*|reschedul*|pushed|bumped|"
+            "never mind|nevermind|update|settle*|latest|ignore what|now, not|is now|no, |wait, |"
+            "take that back|forget what i|forget that|doesn't count|made up my mind|let's not|"
+            "not do",
+        [MAKI_JA] = "やっぱ|やはり|変更|変え|切り替え|切替|ではなく|じゃなく|"
+                    "でなく|代わり|かわり|撤回|取り消|取りやめ|やめて|やめま|"
+                    "見直|考え直|気が変|白紙|最終|改めて|改め|訂正|戻し|戻す|"
+                    "戻り|延期|前倒し|置き換え|差し替え|移行|廃止|却下|結局|"
+                    "確定|最新|乗り換え|忘れて|なかったことに|言い直|言い間違|"
+                    "前言|いや、|違う、|待って",
+        [MAKI_ZH] = "改用|改成|改为|改到|改回|改主意|改在|换成|换到|换用|换回|"
+                    "还是|最终|最后|变更|变了|推翻|取消|撤回|撤销|作废|作罢|废弃|"
+                    "放弃|不再|不用了|不要了|算了|代替|取代|替换|而不是|回到|"
+                    "退回|恢复|更正|纠正|推迟|提前|延期|顺延|延后|切换|切到|迁移|"
+                    "迁到|转到|重新|想了想|再想|等等|敲定|拍板|不算|说错|收回|"
+                    "计划有变|不对|想好了|换|不用",
+        [MAKI_KO] = "바꾸|바꿔|바꿨|바뀌|변경|대신|최종|취소|철회|번복|역시|"
+                    "아니라|말고|미루|미뤄|연기|당기|당겨|정정|되돌|돌아가|"
+                    "돌아갑|옮기|옮겨|갈아|폐기|접고|접기|생각해 보니|"
+                    "생각해보니|다시 생각|재검토|전환|교체|결국|확정|이제는|"
+                    "더 이상|잠깐|잊어|없던|아니,|아까 말" } },
+    { MAKI_KEYWORD_REFER,
+      { [MAKI_EN] =
+            "that rule|this rule|the rule|same rule|rule above|those rules|these rules|"
+            "the same goes|same goes|the same applies|same applies|same holds|also applies|"
+            "applies to|apply to|likewise|as i said|as i told|as mentioned|like i said|"
+            "what i said|i said earlier|i mentioned|that decision|this decision|that restriction|"
+            "that ban|that limit|that policy|that one|this one|the former|the latter|"
+            "the exception|only exception|one exception|exception|the first option|"
+            "the second option|ditto|as above|still holds|still stands|that applies|this applies",
+        [MAKI_JA] = "その規則|この規則|そのルール|このルール|あのルール|"
+                    "同じルール|さっきのルール|その決まり|この決まり|その約束|"
+                    "その制限|この制限|その方針|この方針|その決定|この決定|"
+                    "も同じ|同じく|同様|も適用|にも適用|が適用|前述|上記|例外|"
+                    "ただし|言った通り|言ったとおり|述べた|そちらも|こちらも|"
+                    "前者|後者|準じ",
+        [MAKI_ZH] = "那条|这条|该规则|该规定|这个规则|那个规则|这个规定|"
+                    "那个规定|那个决定|这个决定|这项|那项|同样|也一样|一样|同理|"
+                    "也适用|适用于|同上|上述|前者|后者|照旧|也是如此|也算|"
+                    "依然有效|仍然有效|例外",
+        [MAKI_KO] = "그 규칙|이 규칙|저 규칙|그 원칙|이 원칙|같은 규칙|그 규정|"
+                    "이 규정|그 결정|이 결정|그 제한|그 약속|마찬가지|똑같이|"
+                    "동일하게|적용|위에서|말했듯|말한 대로|말씀드린|예외|다만|"
+                    "단,|전자|후자|그것도|이것도" } },
+    { MAKI_KEYWORD_REASON,
+      { [MAKI_EN] =
+            "because|except|exception|unless|otherwise|that's because|the reason|reason:|"
+            "reason is|only if|only when|if you do|even if|even when|even for|even then|not even|"
+            "this includes|that includes|including|this also|this applies|that applies|"
+            "this means|that means|that goes for|i mean it|no excuses|no exceptions|since|"
+            "last time|or else|in particular|the only|such as|for example|instead,|but|however|"
+            "it breaks|it would|it is|it's|they are|they're|these are|those are|this is|that is|"
+            "that would|this would",
+        [MAKI_JA] = "なぜなら|というのも|理由は|理由：|ただし|例外|但し|"
+                    "さもないと|そうしないと|でないと|もし|たとえ|特に|つまり|"
+                    "ですから|なので|だから|そうでない|これは|それは|前回|以前|"
+                    "例えば|からです|ためです|のためです|含みます|含む",
+        [MAKI_ZH] = "因为|原因|理由|除非|除了|例外|否则|不然|要不然|如果|即使|"
+                    "哪怕|就算|尤其|特别是|包括|也就是|这是|那是|上次|之前|只有|"
+                    "但是|但|不过|例如|比如|这样|毕竟",
+        [MAKI_KO] = "왜냐하면|이유는|이유:|예외|다만|단,|그렇지 않으면|안 그러면|"
+                    "아니면|만약|설령|특히|즉|그래야|지난번|저번|예를 들|"
+                    "때문입니다|때문이에요|때문이다|포함|이건|그건|이것은|"
+                    "그것은" } },
+    { MAKI_KEYWORD_ABOUT,
+      { [MAKI_EN] =
+            "goal|goals|aim|aims|objective|purpose|mission|we want to build|i want to build|"
+            "we're building|we are building|i'm building|i am building|we are making|"
+            "we're making|trying to build|our task|the task is|the point is|is our|is my|"
+            "is in charge|in charge of|responsible for|responsible|takes care of|take care of|"
+            "looks after|leads|lead of|runs the|owns|owner of|manages|manager|handles|heads|"
+            "head of|works on|working on|works for|works with|works in|works at|reports to|"
+            "report to|my boss|my colleague|my coworker|my wife|my husband|my sister|my brother|"
+            "my partner|my friend|my name|my team|my role|our client|our customer|our designer|"
+            "our lead|our cto|our ceo|client|customer|stakeholder|contact|point of contact|"
+            "reviewer|reviews|approves|maintainer|maintains|assigned to|teammate|colleague|"
+            "codename|code name|code-named|codenamed|called|named|project|remember|note that|"
+            "for the record|keep in mind|fyi|for your information|heads up|by the way|btw|"
+            "background|context:|just so you know|so you know|good to know|allergic|birthday|"
+            "deadline|password|budget|belongs to|stands for|not to be confused|don't confuse|"
+            "do not confuse|different from|mix up|no relation|namesake",
+        [MAKI_JA] = "目的|目標|ゴール|狙い|作りたい|作っています|"
+                    "開発しています|開発中|目指|担当|責任者|リーダー|上司|部長|"
+                    "課長|社長|先輩|後輩|同僚|部下|主任|窓口|連絡先|顧客|取引先|"
+                    "お客様|クライアント|レビュー担当|所属|さん|氏|君は|ちゃん|"
+                    "プロジェクト|案件|という名|と呼|別人|別の人|別物|違う人|"
+                    "同姓|混同|間違え|覚えて|覚えといて|ちなみに|なお、|"
+                    "念のため|参考まで|前提|背景|誕生日|締め切り|締切|期限|納期|"
+                    "予算|パスワード|アレルギー|管理して|所有|様の|様が|様は|"
+                    "メモして|名前は|の名前",
+        [MAKI_ZH] = "目标|目的|宗旨|我们要做|我们在做|我在做|想做|打算做|"
+                    "正在开发|负责|负责人|主管|经理|老板|领导|组长|同事|同学|"
+                    "总监|客户|甲方|乙方|对接人|联系人|接口人|归谁|归他|归她|"
+                    "由他|由她|先生|女士|小姐|老师|师傅|老王|老李|小王|小李|"
+                    "工程师|设计师|项目|代号|名叫|叫作|叫做|名字|不是同一|"
+                    "不要混|别混|别搞混|混淆|区分|两个人|不同的人|记住|记一下|"
+                    "记得|备注|背景|前提|生日|截止|期限|预算|密码|过敏|属于",
+        [MAKI_KO] = "목표|목적|만들고|만들려|개발하고|개발 중|담당|책임자|책임|"
+                    "팀장|팀원|부장|과장|대표|사장|상사|동료|선배|후배|매니저|"
+                    "리더|고객|고객사|거래처|연락처|담당자|맡고|맡습|맡아|맡은|"
+                    "씨|님|프로젝트|코드명|라고 부|라고 합|다른 사람|동명이인|"
+                    "혼동|헷갈|구분|기억|메모|참고로|참고|배경|전제|생일|마감|"
+                    "기한|예산|비밀번호|알레르기|소속|관리합|관리하|이름은|"
+                    "이름이" } },
+    { MAKI_KEYWORD_DATE,
+      { [MAKI_EN] =
+            "monday|tuesday|wednesday|thursday|friday|saturday|sunday|january|february|march|"
+            "april|june|july|august|september|october|november|december|tomorrow|next week|"
+            "next month|tonight|noon|midnight|o'clock|quarter|percent|million|thousand|hundred|"
+            "dozen|twice",
+        [MAKI_JA] = "月曜|火曜|水曜|木曜|金曜|土曜|日曜|明日|明後日|来週|来月|"
+                    "再来|今週|今月|月末|年末|午前|午後|正午|時半|半年|毎週|毎月|"
+                    "毎日",
+        [MAKI_ZH] = "周一|周二|周三|周四|周五|周六|周日|星期|礼拜|明天|后天|下周|"
+                    "下个月|下月|本周|本月|月底|年底|上午|下午|中午|凌晨|晚上|"
+                    "每周|每月|每天|百分之|两个|三个|四个|五个|十个|一百|一千|"
+                    "一万",
+        [MAKI_KO] = "월요일|화요일|수요일|목요일|금요일|토요일|일요일|내일|모레|"
+                    "다음 주|다음 달|이번 주|이번 달|월말|연말|오전|오후|정오|"
+                    "자정|매주|매월|매일" } },
+    { MAKI_KEYWORD_ASK,
+      { [MAKI_EN] =
+            "please|can you|could you|would you|will you|i want|i need|we need|help me|"
+            "let me know|show me|give me|tell me|look into|look at|take a look|go ahead|fix|add|"
+            "write|implement|create|make|build|change|update|remove|rename|refactor|run|check|"
+            "explain|find|test|review|deploy|install|move|draft|summarize|translate|compare|"
+            "design|plan",
+        [MAKI_JA] = "ください|下さい|お願い|てほしい|て欲しい|てもらえ|"
+                    "ていただけ|てくれ|を頼|調べて|直して|作って|書いて|見て|"
+                    "教えて|追加|修正|作成|実装|確認して|インストール|実行|削除|"
+                    "更新",
+        [MAKI_ZH] = "请|帮我|帮忙|麻烦|给我|能不能|可以帮|看一下|看看|查一下|"
+                    "修复|修改|添加|创建|实现|写一|检查|解释|运行|测试|部署|更新|"
+                    "删除|做一",
+        [MAKI_KO] = "주세요|줘|해 주|해주|부탁|주시|바랍니다|알려|고쳐|만들어|"
+                    "추가|수정|작성|구현|확인해|설치|실행|삭제|찾아|봐 주|봐줘" } },
     { MAKI_KEYWORD_OPEN,
       { [MAKI_EN] = "todo|fixme|still need*|still has to|still have to|still missing|"
                     "still open|still to do|remains to|remaining:|left to do|not done yet|"
@@ -102,32 +435,34 @@ static uint32_t byte(char c)
 static size_t slot_of(const char *at)
 {
     uint32_t three = byte(at[0]) << 16 | byte(at[1]) << 8 | byte(at[2]);
-    return (size_t)(three * 2654435761u >> 22);
+    return (size_t)(three * 2654435761u >> 20);
 }
 
-static void add_phrase(maki_keywords *cues, unsigned bits, maki_str text)
+static void add_phrase(maki_keywords *keywords, unsigned bits, maki_str text)
 {
-    maki_keyword *cue = &cues->all[cues->count++];
-    assert(cues->count <= MAKI_KEYWORD_PHRASES);
-    cue->bits = bits;
-    cue->goes_on_left = text.ptr[0] == '*';
-    if (cue->goes_on_left) text = maki_str_from(text, 1);
-    cue->goes_on_right = text.ptr[text.len - 1] == '*';
-    if (cue->goes_on_right) text.len--;
-    uint16_t *slot = &cues->first[slot_of(text.ptr)];
-    cue->text = text;
-    cue->next = *slot;
-    *slot = (uint16_t)cues->count;
+    maki_keyword *keyword = &keywords->all[keywords->count++];
+    assert(keywords->count <= MAKI_KEYWORD_PHRASES);
+    keyword->bits = bits;
+    keyword->goes_on_left = text.ptr[0] == '*';
+    keyword->begins = text.ptr[0] == '^';
+    keyword->ends = text.ptr[0] == '$';
+    if (keyword->goes_on_left || keyword->begins || keyword->ends) text = maki_str_from(text, 1);
+    keyword->goes_on_right = text.ptr[text.len - 1] == '*';
+    if (keyword->goes_on_right) text.len--;
+    uint16_t *slot = &keywords->first[slot_of(text.ptr)];
+    keyword->text = text;
+    keyword->next = *slot;
+    *slot = (uint16_t)keywords->count;
 }
 
-void maki_keywords_init(maki_keywords *cues)
+void maki_keywords_init(maki_keywords *keywords)
 {
-    *cues = (maki_keywords){ .count = 0 };
+    *keywords = (maki_keywords){ .count = 0 };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
             const char *phrases = rows[i].phrases[lang];
             for (maki_str phrase; phrases && maki_words_next(&phrases, &phrase);)
-                add_phrase(cues, rows[i].bits, phrase);
+                add_phrase(keywords, rows[i].bits, phrase);
         }
     }
 }
@@ -140,34 +475,39 @@ static bool same(const char *text, maki_str phrase)
     return true;
 }
 
-static bool stands_at(maki_str text, size_t at, const maki_keyword *cue)
+static bool stands_at(maki_str text, size_t at, const maki_keyword *keyword)
 {
-    maki_str body = cue->text;
+    maki_str body = keyword->text;
+    if (keyword->begins && at) return false;
     if (text.len - at < body.len || !same(text.ptr + at, body)) return false;
     size_t end = at + body.len;
+    if (keyword->ends && text.len - end > 3) return false; /* but for a full stop */
     bool inside_left = at > 0 && maki_is_word(text.ptr[at - 1]) && maki_is_word(body.ptr[0]);
     bool inside_right =
         end < text.len && maki_is_word(text.ptr[end]) && maki_is_word(body.ptr[body.len - 1]);
-    return !(inside_left && !cue->goes_on_left) && !(inside_right && !cue->goes_on_right);
+    return !(inside_left && !keyword->goes_on_left) && !(inside_right && !keyword->goes_on_right);
 }
 
-unsigned maki_keywords_each(const maki_keywords *cues, maki_str text, maki_keyword_fn fn, void *ctx)
+unsigned maki_keywords_each(const maki_keywords *keywords, maki_str text, maki_keyword_fn fn,
+                            void *ctx)
 {
     unsigned bits = 0;
     for (size_t at = 0; at + 3 <= text.len; at++) {
-        const maki_keyword *cue;
-        for (uint16_t n = cues->first[slot_of(text.ptr + at)]; n; n = cue->next) {
-            cue = &cues->all[n - 1];
-            if (!stands_at(text, at, cue)) continue;
-            bits |= cue->bits;
+        const maki_keyword *keyword;
+        if ((text.ptr[at] & 0xC0) == 0x80) continue; /* inside a character */
+        for (uint16_t n = keywords->first[slot_of(text.ptr + at)]; n; n = keyword->next) {
+            keyword = &keywords->all[n - 1];
+            if (!stands_at(text, at, keyword)) continue;
+            bits |= keyword->bits;
             if (fn)
-                fn(ctx, cue->bits, maki_str_to(text, at), maki_str_from(text, at + cue->text.len));
+                fn(ctx, keyword->bits, maki_str_to(text, at),
+                   maki_str_from(text, at + keyword->text.len));
         }
     }
     return bits;
 }
 
-unsigned maki_keywords_in(const maki_keywords *cues, maki_str text)
+unsigned maki_keywords_in(const maki_keywords *keywords, maki_str text)
 {
-    return maki_keywords_each(cues, text, NULL, NULL);
+    return maki_keywords_each(keywords, text, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* line_reader.c -- see line_reader.h. */
+/* line_reader.c -- unescaped bytes arrive in pieces; a full buffer is cut at white space, the rest waits. */
 #include "summary/line_reader.h"
 
 #include <string.h>
@@ -16,36 +16,36 @@ static size_t cut_at(maki_str line)
     return line.len - maki_utf8_incomplete(line);
 }
 
-static void hand_over(maki_line_reader *feed, size_t len, bool more)
+static void hand_over(maki_line_reader *reader, size_t len, bool more)
 {
-    feed->fn(feed->ctx, (maki_str){ feed->capacity, len }, more);
-    memmove(feed->capacity, feed->capacity + len, feed->len - len);
-    feed->len -= len;
+    reader->fn(reader->ctx, (maki_str){ reader->capacity, len }, more);
+    memmove(reader->capacity, reader->capacity + len, reader->len - len);
+    reader->len -= len;
 }
 
 /* Part of a line, without a newline in it. */
-static void add(maki_line_reader *feed, maki_str part)
+static void add(maki_line_reader *reader, maki_str part)
 {
     while (part.len) {
-        size_t free = sizeof feed->capacity - feed->len;
+        size_t free = sizeof reader->capacity - reader->len;
         size_t n = part.len < free ? part.len : free;
-        memcpy(feed->capacity + feed->len, part.ptr, n);
-        feed->len += n;
+        memcpy(reader->capacity + reader->len, part.ptr, n);
+        reader->len += n;
         part = (maki_str){ part.ptr + n, part.len - n };
-        if (part.len) hand_over(feed, cut_at((maki_str){ feed->capacity, feed->len }), true);
+        if (part.len) hand_over(reader, cut_at((maki_str){ reader->capacity, reader->len }), true);
     }
 }
 
 static maki_status take(void *ctx, maki_str bytes, maki_err *err)
 {
-    maki_line_reader *feed = ctx;
+    maki_line_reader *reader = ctx;
     (void)err;
     while (bytes.len) {
         const char *end = memchr(bytes.ptr, '\n', bytes.len);
         size_t n = end ? (size_t)(end - bytes.ptr) : bytes.len;
-        add(feed, (maki_str){ bytes.ptr, n });
+        add(reader, (maki_str){ bytes.ptr, n });
         if (end) {
-            hand_over(feed, feed->len, false);
+            hand_over(reader, reader->len, false);
             n++;
         }
         bytes = (maki_str){ bytes.ptr + n, bytes.len - n };
@@ -53,13 +53,13 @@ static maki_status take(void *ctx, maki_str bytes, maki_err *err)
     return MAKI_OK;
 }
 
-void maki_line_reader_string(maki_line_reader *feed, maki_str string, maki_text_line_fn fn,
+void maki_line_reader_string(maki_line_reader *reader, maki_str string, maki_text_line_fn fn,
                              void *ctx)
 {
-    maki_sink sink = { take, feed };
-    feed->len = 0;
-    feed->fn = fn;
-    feed->ctx = ctx;
+    maki_sink sink = { take, reader };
+    reader->len = 0;
+    reader->fn = fn;
+    reader->ctx = ctx;
     (void)maki_json_text_to(maki_json_inside(string), sink, NULL); /* the sink never fails */
-    if (feed->len) hand_over(feed, feed->len, false);
+    if (reader->len) hand_over(reader, reader->len, false);
 }

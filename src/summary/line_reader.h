@@ -22,7 +22,7 @@ typedef struct maki_line_reader {
 } maki_line_reader;
 
 /* Call fn for each line of `string`, a JSON string that was checked. */
-void maki_line_reader_string(maki_line_reader *feed, maki_str string, maki_text_line_fn fn,
+void maki_line_reader_string(maki_line_reader *reader, maki_str string, maki_text_line_fn fn,
                              void *ctx);
 
 #endif

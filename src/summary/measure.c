@@ -1,4 +1,4 @@
-/* measure.c -- see measure.h. */
+/* measure.c -- a summary is searched for each fact of a digest; a summarizer is wrapped so that a digest reads along. */
 #include "summary/measure.h"
 
 #include <string.h>
@@ -10,7 +10,11 @@
 #include "base/text.h"
 #include "summary/offline.h"
 
-enum { WORKING_MAX = 16 << 20, FACT_SHOWN = 120 /* bytes of a fact that is told by name */ };
+enum {
+    WORKING_MAX = 16 << 20,
+    FACT_SHOWN = 120,  /* bytes of a fact in the list of those lost */
+    MISSING_MAX = 8000 /* bytes of rules and decisions that are added */
+};
 
 /* ---- judging ------------------------------------------------------------------------------------------ */
 
@@ -87,6 +91,43 @@ maki_status maki_digest_judge(const maki_digest *d, maki_str summary, maki_judge
     return maki_arena_status(d->arena, err); /* no fact was lost for want of memory */
 }
 
+/* ---- what a summary lacks -------------------------------------------------------------------------------- */
+
+/* The items of a set that weigh enough and do not stand in the summary, under their label. */
+static void add_missing(const maki_text_set *set, maki_lang lang, maki_label label,
+                        maki_str summary, maki_buf *out)
+{
+    bool any = false;
+    for (size_t i = 0; i < set->count && out->len < MISSING_MAX; i++) {
+        const maki_text_item *item = &set->at[i];
+        maki_str text = maki_text_item_text(item);
+        bool latest = item->weight >= MAKI_WEIGHT_ALWAYS && item->state == MAKI_DECISION_LATEST;
+        if (!latest || maki_str_has(summary, text)) continue;
+        if (!any)
+            maki_buf_print(out, "\n%s%s:\n", out->len ? "" : "\n", maki_label_text(lang, label));
+        maki_buf_print(out, "- %s%.*s%s\n", maki_quote(lang, false), MAKI_PRINTED(text),
+                       maki_quote(lang, true));
+        any = true;
+    }
+}
+
+/* Rules and decisions that a model left out are added as they were said. */
+static maki_status complete(const maki_digest *d, maki_arena *arena, maki_str *text, maki_err *err)
+{
+    maki_lang lang = maki_letters_lang(&d->letters);
+    maki_buf missing = maki_buf_new(arena->alloc, 1 << 16);
+    add_missing(&d->rules, lang, MAKI_LABEL_RULES, *text, &missing);
+    add_missing(&d->decisions, lang, MAKI_LABEL_DECISIONS, *text, &missing);
+    maki_status st = maki_buf_status(&missing, err);
+    if (st == MAKI_OK && missing.len) {
+        *text =
+            maki_arena_print(arena, "%.*s%.*s", MAKI_PRINTED(*text), (int)missing.len, missing.ptr);
+        st = maki_arena_status(arena, err);
+    }
+    maki_buf_free(&missing);
+    return st;
+}
+
 /* ---- looking at what is read -------------------------------------------------------------------------- */
 
 /* A summariser may stop, and read from the beginning again (another one after a failure): every message is
@@ -137,6 +178,7 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     if (st == MAKI_OK && !out->survey.measured) {
         st = each(&source, NULL, NULL, err); /* what was not read */
         maki_digest_end(w.digest);
+        if (st == MAKI_OK) st = complete(w.digest, arena, &out->text, err);
         if (st == MAKI_OK) st = maki_digest_judge(w.digest, out->text, &judged, err);
         if (st == MAKI_OK) out->survey = judged.survey;
     }

@@ -21,7 +21,8 @@ typedef struct maki_judged {
 maki_status maki_digest_judge(const maki_digest *digest, maki_str summary, maki_judged *out,
                               maki_err *err) MAKI_MUST_CHECK;
 
-/* `of`, which must live as long, with maki_summary.survey filled in.  One that says it itself is believed.
+/* `of`, which must live as long, with maki_summary.survey filled in, and with the rules and decisions of people appended,
+ * word for word, that its summary lacks.  One that fills in the survey itself is believed.
  * NULL gives one that cannot be called. */
 maki_summarizer maki_summarizer_measured(const maki_summarizer *of);
 

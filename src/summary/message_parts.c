@@ -1,4 +1,4 @@
-/* message_parts.c -- see message_parts.h. */
+/* message_parts.c -- a table says what each type of block is; OpenAI's shape is read as the same parts. */
 #include "summary/message_parts.h"
 
 #include "base/str.h"

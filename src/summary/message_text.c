@@ -1,4 +1,4 @@
-/* message_text.c -- see message_text.h. */
+/* message_text.c -- the parts of a message as lines; runs of base64 are replaced on the way to the sink. */
 #include "summary/message_text.h"
 
 #include <stdio.h>
@@ -52,7 +52,7 @@ static bool may_be_data(char c)
 static maki_status add(void *ctx, maki_str text, maki_err *err)
 {
     page *p = ctx;
-    (void)err; /* p->w.err is told */
+    (void)err; /* the sink's error is in p->w.err */
     if (p->letters) maki_letters_add(p->letters, text);
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];

@@ -1,4 +1,6 @@
-/* model_summarizer.c -- see model_summarizer.h. */
+/* model_summarizer.c -- chunks that fit the model's window, a request for each, and one summary of their summaries.
+ *
+ * A request that fails sets `blamed` when another summarizer may do better; only then the offline one is run. */
 #include "summary/model_summarizer.h"
 
 #include <stdio.h>
@@ -14,31 +16,31 @@
 
 enum {
     WINDOW_UNKNOWN = 32000,
-    PORTION_MIN = 512,      /* tokens: less room than this is none */
+    CHUNK_MIN = 512,        /* tokens: a smaller window is refused */
     REPLY_MIN = 1000,       /* tokens that a reply may always have */
     REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: what it thinks aloud */
     HEAD_MAX = 1 << 20,     /* bytes of a prompt without the messages */
     FRAME = 64,             /* tokens around the two messages of a request, and to spare */
     ROUNDS = 8,             /* of making one summary of many */
-    SLICE = 4096            /* bytes of a text that is cut: how exactly portions are filled */
+    SLICE = 4096            /* bytes of a text that is cut: how exactly chunks are filled */
 };
 
-/* ---- portions -------------------------------------------------------------------------------------------- */
+/* ---- chunks -------------------------------------------------------------------------------------------- */
 
-/* Texts in order, gathered into portions of at most so many tokens.  A text is parted from the next rather than
- * cut; one that fits no portion is cut where its tokens do not change by it, in any case between two characters. */
-typedef struct portions {
+/* Texts in order, gathered into chunks of at most so many tokens.  A text is parted from the next rather than
+ * cut; one that fits no chunk is cut where its tokens do not change by it, in any case between two characters. */
+typedef struct chunks {
     maki_tokenizer *tokenizer; /* borrowed */
-    uint64_t most;             /* tokens of a portion */
-    maki_spool text;           /* the portion that is being filled */
+    uint64_t most;             /* tokens of a chunk */
+    maki_spool text;           /* the chunk that is being filled */
     uint64_t tokens;           /* of it */
-    /* Called when the next text does not fit any more: to use the portion, which is empty afterwards. */
+    /* Called when the next text does not fit any more: to use the chunk, which is empty afterwards. */
     maki_status (*full)(void *ctx, maki_err *err);
     void *ctx;
-} portions;
+} chunks;
 
-/* Use the portion as if it were full. */
-static maki_status portions_end(portions *p, maki_err *err)
+/* Use the chunk as if it were full. */
+static maki_status chunks_end(chunks *p, maki_err *err)
 {
     maki_status st = p->full(p->ctx, err);
     maki_spool_clear(&p->text);
@@ -47,17 +49,17 @@ static maki_status portions_end(portions *p, maki_err *err)
 }
 
 /* `tokens` are those of `text`: at most p->most. */
-static maki_status add_whole(portions *p, maki_str text, uint64_t tokens, maki_err *err)
+static maki_status add_whole(chunks *p, maki_str text, uint64_t tokens, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (p->tokens && tokens > p->most - p->tokens) st = portions_end(p, err);
+    if (p->tokens && tokens > p->most - p->tokens) st = chunks_end(p, err);
     if (st == MAKI_OK) st = maki_spool_add(&p->text, text, err);
     p->tokens += tokens;
     return st;
 }
 
-/* The next slice of a text that is cut.  No byte has more than one token, so it fits a portion. */
-static maki_str slice_of(const portions *p, maki_str text)
+/* The next slice of a text that is cut.  No byte has more than one token, so it fits a chunk. */
+static maki_str slice_of(const chunks *p, maki_str text)
 {
     size_t most = p->most < SLICE ? (size_t)p->most : SLICE;
     maki_str slice = maki_utf8_truncate(text, most);
@@ -67,7 +69,7 @@ static maki_str slice_of(const portions *p, maki_str text)
 }
 
 /* `text` is valid UTF-8 that ends with a newline. */
-static maki_status portions_add(portions *p, maki_str text, maki_err *err)
+static maki_status chunks_add(chunks *p, maki_str text, maki_err *err)
 {
     maki_status st = MAKI_OK;
     uint64_t tokens = maki_tokenizer_count(p->tokenizer, text);
@@ -89,9 +91,9 @@ typedef struct asking {
     int64_t deadline;
     maki_letters letters; /* of the conversation so far: in which language to ask */
     maki_spool message;   /* one message as text */
-    portions portions;
-    bool merging;         /* what is in portions are summaries */
-    maki_spool summaries; /* of portions that were full, a NUL behind each */
+    chunks chunks;
+    bool merging;         /* what is in chunks are summaries */
+    maki_spool summaries; /* of chunks that were full, a NUL behind each */
     size_t count;         /* of them */
     maki_buf reply;
     maki_str text; /* of the reply: what counts of it */
@@ -182,7 +184,7 @@ static maki_status judge(asking *a, const maki_model_usage *usage, maki_err *err
     if (usage->cut || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
         return maki_fail(err, MAKI_TOOBIG, "the model's summary is longer than %llu tokens",
                          (unsigned long long)a->max_tokens);
-    if (tokens < a->portions.tokens + (a->merging ? 1 : 0)) return MAKI_OK;
+    if (tokens < a->chunks.tokens + (a->merging ? 1 : 0)) return MAKI_OK;
     return maki_refuse(err, "CONTEXT_GREW", "the model's summary is not shorter than what it read");
 }
 
@@ -190,13 +192,13 @@ static maki_status call_model(asking *a, maki_prompt prompt, maki_str head, maki
 {
     const maki_model_summary *how = a->how;
     maki_model_usage usage = { 0 };
-    prompt_text text = { head, prompt.after, &a->portions.text };
+    prompt_text text = { head, prompt.after, &a->chunks.text };
     maki_model_request request = {
         .name = how->name,
         .window = how->window,
         .system = prompt.system,
-        .prompt = { head.len + a->portions.text.size + prompt.after.len, read_prompt, &text },
-        .prompt_tokens = a->portions.tokens + maki_tokenizer_count(a->tokenizer, prompt.system) +
+        .prompt = { head.len + a->chunks.text.size + prompt.after.len, read_prompt, &text },
+        .prompt_tokens = a->chunks.tokens + maki_tokenizer_count(a->tokenizer, prompt.system) +
                          maki_tokenizer_count(a->tokenizer, head) +
                          maki_tokenizer_count(a->tokenizer, prompt.after),
         .max_tokens = a->max_tokens,
@@ -220,7 +222,7 @@ static maki_status call_model(asking *a, maki_prompt prompt, maki_str head, maki
     return st;
 }
 
-/* Ask for a summary of what is in portions. */
+/* Ask for a summary of what is in chunks. */
 static maki_status ask(asking *a, maki_err *err)
 {
     const maki_summary_settings *s = a->how->settings;
@@ -239,8 +241,8 @@ static maki_status ask(asking *a, maki_err *err)
 
 /* ---- parts ---------------------------------------------------------------------------------------------- */
 
-/* A portion is full: its summary waits for those of the others. */
-static maki_status summarise_portion(void *ctx, maki_err *err)
+/* A chunk is full: its summary waits for those of the others. */
+static maki_status summarise_chunk(void *ctx, maki_err *err)
 {
     asking *a = ctx;
     maki_status st = ask(a, err);
@@ -259,17 +261,17 @@ static maki_status take_message(void *ctx, maki_str json, maki_err *err)
     maki_spool_clear(&a->message);
     if (st == MAKI_OK) st = maki_message_text(json, &a->letters, maki_spool_sink(&a->message), err);
     if (st == MAKI_OK) st = maki_spool_text(&a->message, &text, err);
-    return st == MAKI_OK && text.len ? portions_add(&a->portions, text, err) : st;
+    return st == MAKI_OK && text.len ? chunks_add(&a->chunks, text, err) : st;
 }
 
-/* The summaries so far into portions again. */
+/* The summaries so far into chunks again. */
 static maki_status take_summaries(asking *a, maki_spool *from, maki_err *err)
 {
     maki_str rest;
     maki_status st = maki_spool_text(from, &rest, err);
     while (st == MAKI_OK && rest.len) {
         size_t n = (size_t)((const char *)memchr(rest.ptr, '\0', rest.len) - rest.ptr);
-        st = portions_add(&a->portions, maki_str_to(rest, n), err);
+        st = chunks_add(&a->chunks, maki_str_to(rest, n), err);
         rest = maki_str_from(rest, n + 1);
     }
     return st;
@@ -290,16 +292,16 @@ static maki_status merge_once(asking *a, maki_err *err)
                        before);
 }
 
-/* All is read: the last portion, or one summary of all. */
+/* All is read: the last chunk, or one summary of all. */
 static maki_status finish(asking *a, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (a->portions.tokens == 0) {
+    if (a->chunks.tokens == 0) {
         a->blamed = true;
         return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarise");
     }
     for (int round = 0; st == MAKI_OK && a->count && round < ROUNDS; round++) {
-        st = portions_end(&a->portions, err);
+        st = chunks_end(&a->chunks, err);
         if (st == MAKI_OK) st = merge_once(a, err);
     }
     if (st == MAKI_OK && a->count == 0) return ask(a, err);
@@ -307,7 +309,7 @@ static maki_status finish(asking *a, maki_err *err)
     return st != MAKI_OK ? st : maki_refuse(err, "CONTEXT_GREW", "it takes too many parts");
 }
 
-/* ---- room ------------------------------------------------------------------------------------------------ */
+/* ---- capacity ------------------------------------------------------------------------------------------------ */
 
 /* Tokens of the longest prompt without messages: which language it will be is not known yet. */
 static uint64_t prompt_tokens(const asking *a)
@@ -342,11 +344,11 @@ static maki_status make_capacity(asking *a, uint64_t tokens, maki_err *err)
     uint64_t capacity = (uint64_t)((double)(window - a->max_tokens) / scale),
              taken = prompt_tokens(a);
     a->reply = maki_buf_new(a->how->env->alloc, a->max_tokens * 8 + REPLY_SLACK);
-    a->portions.most = capacity > taken ? capacity - taken : 0;
-    if (a->portions.most >= PORTION_MIN) return MAKI_OK;
+    a->chunks.most = capacity > taken ? capacity - taken : 0;
+    if (a->chunks.most >= CHUNK_MIN) return MAKI_OK;
     a->blamed = true;
     return maki_refuse(err, "WINDOW_TOO_SMALL",
-                       "a window of %llu tokens leaves no room for what is to be summarised",
+                       "a window of %llu tokens leaves no space for what is to be summarised",
                        (unsigned long long)window);
 }
 
@@ -362,10 +364,10 @@ static maki_status ask_model(asking *a, const maki_summary_request *request, mak
     a->summaries = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     maki_status st = maki_tokenizer_open(env, maki_encoding_named(a->family->encoding), NULL,
                                          &a->tokenizer, err);
-    a->portions = (portions){ .tokenizer = a->tokenizer,
-                              .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
-                              .full = summarise_portion,
-                              .ctx = a };
+    a->chunks = (chunks){ .tokenizer = a->tokenizer,
+                          .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
+                          .full = summarise_chunk,
+                          .ctx = a };
     if (st == MAKI_OK) st = make_capacity(a, request->tokens, err);
     if (st == MAKI_OK) st = request->each(request->source, take_message, a, err);
     if (st == MAKI_OK) st = finish(a, err);
@@ -375,7 +377,7 @@ static maki_status ask_model(asking *a, const maki_summary_request *request, mak
     }
     maki_spool_free(&a->message);
     maki_spool_free(&a->summaries);
-    maki_spool_free(&a->portions.text);
+    maki_spool_free(&a->chunks.text);
     maki_buf_free(&a->reply);
     maki_tokenizer_close(a->tokenizer);
     return st;

@@ -1,8 +1,7 @@
-/* offline.c -- see offline.h.
- *
- * One pass over the messages into a digest, whose size does not depend on them, and a text made of it. */
+/* offline.c -- reads the messages once into a digest, whose size does not depend on them, and writes a text from it. */
 #include "summary/offline.h"
 
+#include "base/err.h"
 #include "base/str.h"
 #include "history/facts.h"
 #include "history/token_counter.h"
@@ -11,12 +10,24 @@
 #include "summary/summary_writer.h"
 #include "token/content.h"
 
-enum { WORKING_MAX = 16 << 20, TEXT_MAX = 1 << 20, BUDGET_MAX = 8000, SHORT = 1000 };
+#define SHARE 0.35 /* of a short text that may stay, unless a ratio over 0.75 is asked for */
+
+enum {
+    WORKING_MAX = 16 << 20,
+    TEXT_MAX = 1 << 20,
+    BUDGET_MAX = 8000,
+    SHORT = 2700,      /* tokens: a summary of a short text may have as many */
+    FIRST_MAX = 2000,  /* of rules and decisions, which may go over the budget */
+    BRIEF = 1000,      /* tokens of a text */
+    FACTS_JUDGED = 256 /* facts: of more, half may be too many for the sets */
+};
 
 uint64_t maki_offline_budget(uint64_t tokens, double ratio)
 {
-    uint64_t wanted = (uint64_t)((double)tokens * (ratio > 0 && ratio < 1 ? 1 - ratio : 0.25));
+    double share = ratio > 0 && ratio < 1 ? 1 - ratio : 0.25;
     uint64_t most = tokens * 9 / 100;
+    if (share >= 0.25 && share < SHARE) share = SHARE;
+    uint64_t wanted = (uint64_t)((double)tokens * share);
     if (most < SHORT) most = SHORT;
     if (most > BUDGET_MAX) most = BUDGET_MAX;
     return wanted < most ? wanted : most;
@@ -25,20 +36,63 @@ uint64_t maki_offline_budget(uint64_t tokens, double ratio)
 typedef struct work {
     maki_digest *digest;
     maki_tokenizer *tokenizer;
-    bool count; /* nobody told how many tokens there are */
-    uint64_t tokens;
+    bool count;               /* nobody told how many tokens there are */
+    uint64_t tokens, earlier; /* of all; of earlier summaries among them */
 } work;
 
 static maki_status take(void *ctx, maki_str json, maki_err *err)
 {
     work *w = ctx;
     uint64_t tokens = 0;
+    uint32_t summaries = w->digest->summaries;
     maki_digest_add(w->digest, json);
-    if (!w->count || maki_json_kind_of(json) != MAKI_JSON_OBJECT) return MAKI_OK;
+    bool earlier = w->digest->summaries > summaries;
+    if (!(w->count || earlier) || maki_json_kind_of(json) != MAKI_JSON_OBJECT) return MAKI_OK;
     maki_countable said = maki_countable_of(json);
     maki_status st = maki_countable_count(w->tokenizer, &said, &tokens, err);
-    w->tokens += tokens;
+    if (w->count) w->tokens += tokens;
+    if (earlier) w->earlier += tokens;
     return st;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* An earlier summary stands for many times its tokens: it may stay as long as it is, as long as it is short and the
+ * whole gets shorter. */
+static uint64_t budget_of(const work *w, double ratio)
+{
+    uint64_t fresh = w->tokens > w->earlier ? w->tokens - w->earlier : 0;
+    uint64_t budget = maki_offline_budget(w->tokens, ratio);
+    uint64_t grown =
+        least(w->earlier + maki_offline_budget(fresh, ratio), least(SHORT, w->tokens * 13 / 20));
+    return w->earlier && grown > budget ? grown : budget;
+}
+
+/* Rules and decisions may go over the budget; of a short text they come on top of it. */
+static maki_summary_limits limits_of(const maki_offline *how, const work *w)
+{
+    maki_summary_limits l = { .budget = how->budget, .first = how->budget, .total = how->budget };
+    if (!how->budget) {
+        bool brief = w->tokens < BRIEF;
+        l.budget = budget_of(w, how->ratio);
+        l.first = brief ? w->tokens * 3 / 5
+                        : least(w->tokens * 3 / 4, l.budget > FIRST_MAX ? l.budget : FIRST_MAX);
+        l.total = brief && l.first > l.budget ? l.first : l.budget;
+    }
+    uint64_t most = how->most ? how->most : UINT64_MAX;
+    return (maki_summary_limits){ least(l.budget, most), least(l.first, most),
+                                  least(l.total, most) };
+}
+
+/* Were there facts, and are they lost although there was space for them? */
+static bool is_empty(const maki_judged *judged, maki_str text, uint64_t tokens, uint64_t budget)
+{
+    uint64_t kept = judged->survey.kept, facts = kept + judged->survey.lost;
+    if (text.len == 0 || (facts && kept == 0)) return true;
+    return kept * 2 < facts && facts <= FACTS_JUDGED && tokens < budget * 3 / 4;
 }
 
 static maki_status summarise(const maki_offline *how, const maki_summary_request *request,
@@ -52,12 +106,17 @@ static maki_status summarise(const maki_offline *how, const maki_summary_request
     if (st == MAKI_OK) st = request->each(request->source, take, &w, err);
     if (st != MAKI_OK) return st;
     maki_digest_end(w.digest);
-    uint64_t budget = how->budget ? how->budget : maki_offline_budget(w.tokens, how->ratio);
-    if (how->most && budget > how->most) budget = how->most;
+    maki_summary_limits limits = limits_of(how, &w);
     maki_lang lang = how->has_lang ? how->lang : maki_letters_lang(&w.digest->letters);
-    st = maki_summary_compose(w.digest, lang, tokenizer, budget, working, text, err);
+    st = maki_summary_compose(w.digest, lang, tokenizer, &limits, working, text, err);
     if (st == MAKI_OK) st = maki_digest_judge(w.digest, maki_buf_str(text), &judged, err);
     out->survey = judged.survey;
+    if (st == MAKI_OK &&
+        is_empty(&judged, maki_buf_str(text), maki_tokenizer_count(tokenizer, maki_buf_str(text)),
+                 limits.budget))
+        return maki_refuse(err, "SUMMARY_EMPTY", "the offline summary kept %llu of %llu facts",
+                           (unsigned long long)judged.survey.kept,
+                           (unsigned long long)(judged.survey.kept + judged.survey.lost));
     return st;
 }
 

@@ -3,7 +3,7 @@
  * The six headings, from what the messages say themselves: what was asked first and last, decisions word
  * for word, files and what was done with them, commands and how they ended, errors solved and unsolved,
  * open tasks, and the first sentences that hold a path, name or number.  In English, Japanese, Chinese or Korean,
- * as the conversation is.  docs/internals/summary.md tells how. */
+ * as the conversation is.  docs/internals/summary.md says how. */
 #ifndef MAKI_SUMMARY_OFFLINE_H
 #define MAKI_SUMMARY_OFFLINE_H
 

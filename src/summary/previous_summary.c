@@ -3,13 +3,12 @@
  * Summaries of ours are read back label by label, so that an error it calls unresolved can still be solved
  * by a later run, and counts go on.  One that a model wrote has the same headings but no labels: its files
  * and tasks are taken, the rest is weighed sentence by sentence. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "base/text.h"
 #include "summary/digest.h"
-
-enum { CARRIED = 16 }; /* the weight of its sentences: they stand for many */
 
 static maki_str bullet(maki_str line)
 {
@@ -35,10 +34,51 @@ static bool quoted(maki_str line, maki_str *inside)
     return false;
 }
 
-static void set_said(maki_said *said, maki_str text)
+/* Its sentences are points, too: a newer one may take its place. */
+static void set_said(maki_digest *d, maki_said *said, maki_str text, uint8_t by)
 {
     (void)quoted(text, &text);
-    said->len = maki_line_copy(said->at, sizeof said->at, text);
+    if (said) said->len = maki_line_copy(said->at, sizeof said->at, text);
+    maki_digest_sentences(d, text, by);
+}
+
+/* A rule stays as it stands; it outweighs new ones in as strong words. */
+static void carry_rule(maki_digest *d, maki_str line)
+{
+    bool strong = maki_keywords_in(&d->keywords, line) & MAKI_KEYWORD_RULE;
+    maki_entities_in(line, maki_digest_found, d);
+    if (quoted(line, &line)) maki_digest_rule(d, line, strong ? MAKI_WEIGHT_ALWAYS + 1 : 5);
+}
+
+/* Remove the mark of an overridden decision; false: there is none. */
+static bool take_mark(maki_str *line)
+{
+    for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
+        char mark[80];
+        int n = snprintf(mark, sizeof mark, " (%s)",
+                         maki_label_text((maki_lang)lang, MAKI_LABEL_OVERRIDDEN));
+        if (!maki_str_ends(*line, (maki_str){ mark, (size_t)n })) continue;
+        line->len -= (size_t)n;
+        return true;
+    }
+    return false;
+}
+
+/* The older of two decisions on a question says so: “...” (overridden). */
+static void carry_decision(maki_digest *d, maki_str line)
+{
+    maki_str inside = line;
+    maki_entities_in(line, maki_digest_found, d);
+    bool overridden = take_mark(&line);
+    if (quoted(line, &inside)) maki_digest_carry_decision(d, inside, overridden);
+}
+
+static void carry_point(maki_digest *d, maki_str line, uint8_t kind)
+{
+    bool overridden = take_mark(&line);
+    maki_digest_sentences(d, line, kind);
+    maki_text_item *item = maki_text_set_find(&d->points, maki_digest_sentence_key(line));
+    if (item && overridden) item->state = MAKI_DECISION_OVERRIDDEN;
 }
 
 /* "path: read 3, edited 2": the path and what was done with it. */
@@ -126,11 +166,11 @@ static void carry_command(maki_digest *d, maki_str line)
 /* A line under a label of ours; false when it says nothing to us. */
 static bool carry_labelled(maki_digest *d, maki_str line)
 {
-    maki_str inside = line;
     switch (d->part) {
-    case MAKI_LABEL_DECISIONS:
-        if (quoted(line, &inside)) maki_digest_decision(d, inside, true);
-        return true;
+    case MAKI_LABEL_DECISIONS: carry_decision(d, line); return true;
+    case MAKI_LABEL_RULES: carry_rule(d, line); return true;
+    case MAKI_LABEL_ABOUT: carry_point(d, line, MAKI_ABOUT); return true;
+    case MAKI_LABEL_REPLIES: carry_point(d, line, MAKI_BY_ASSISTANT); return true;
     case MAKI_LABEL_OPEN_ERRORS: carry_error(d, line, MAKI_ERROR_OPEN); return true;
     case MAKI_LABEL_SOLVED: carry_error(d, line, MAKI_ERROR_SOLVED); return true;
     case MAKI_LABEL_COMMANDS: carry_command(d, line); return true;
@@ -148,11 +188,11 @@ static bool carry_label(maki_digest *d, maki_label label, maki_str rest)
         d->calls_before += take_number(&rest);
         return true;
     case MAKI_LABEL_FIRST:
-        if (d->goal.len == 0) set_said(&d->goal, rest);
+        set_said(d, d->goal.len ? NULL : &d->goal, rest, MAKI_BY_USER);
         return true;
-    case MAKI_LABEL_LAST: set_said(&d->request, rest); return true;
-    case MAKI_LABEL_ANSWER: return true; /* newer ones follow */
-    case MAKI_LABEL_NAMES: return true;  /* so do the names that matter now */
+    case MAKI_LABEL_LAST: set_said(d, &d->request, rest, MAKI_BY_USER); return true;
+    case MAKI_LABEL_ANSWER: set_said(d, NULL, rest, MAKI_BY_ASSISTANT); return true;
+    case MAKI_LABEL_NAMES: return true; /* so do the names that matter now */
     case MAKI_LABEL_MENTIONED: maki_entities_in(rest, maki_digest_found, d); return true;
     case MAKI_LABEL_QUESTION: return true;
     default: return false;
@@ -167,8 +207,7 @@ static void carry_line(maki_digest *d, maki_str line)
     } else if (d->section == MAKI_SEC_PENDING) {
         maki_digest_task(d, line, MAKI_TASK_SAID);
     } else if (!carry_labelled(d, line)) {
-        maki_entities_in(line, maki_digest_found, d);
-        maki_digest_point(d, line, CARRIED);
+        carry_point(d, line, MAKI_BY_USER);
     }
 }
 
@@ -198,5 +237,5 @@ void maki_digest_earlier(maki_digest *d, maki_str string)
 {
     d->section = MAKI_SEC_PREVIOUS;
     d->part = MAKI_LABELS;
-    maki_line_reader_string(&d->feed, string, take_line, d);
+    maki_line_reader_string(&d->lines, string, take_line, d);
 }

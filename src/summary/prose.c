@@ -1,100 +1,19 @@
-/* prose.c -- what people and the model write: decisions, tasks, questions, sentences, names, paths.
+/* prose.c -- what people and the model write, line by line: its sentences, boxes, code blocks, pasted errors.
  *
- * Code blocks are passed over but for a note of where they were; a block without a language, or with
+ * Code blocks are skipped but for a note of where they were; a block without a language, or with
  * that of a terminal, may hold pasted output and is searched for error lines. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
 #include "base/text.h"
 #include "summary/digest.h"
 
-enum { SENTENCE_MIN = 8 };
-
-static void found(void *ctx, maki_fact what, maki_str text)
-{
-    maki_digest *d = ctx;
-    maki_digest_reader *r = &d->reading;
-    maki_digest_found(d, what, text);
-    if (what != MAKI_FACT_PATH) return;
-    memcpy(r->file, text.ptr, text.len);
-    r->file_len = text.len;
-}
-
-/* ---- what a sentence settles ----------------------------------------------------------------------- */
-
 static void close_task(maki_digest *d, maki_str text)
 {
-    maki_text_item *note = maki_text_set_find(&d->tasks, maki_text_item_key(maki_str_trim(text)));
-    if (note) note->state = MAKI_TASK_CLOSED;
-}
-
-/* "The cache headers are done": tasks of which the sentence repeats half the words are closed. */
-static void close_tasks_like(maki_digest *d, const maki_simhash *said)
-{
-    for (size_t i = 0; i < d->tasks.count; i++) {
-        maki_text_item *t = &d->tasks.at[i];
-        unsigned shared = maki_simhash_similarity(&t->sketch, said);
-        bool said_so = t->kind == MAKI_TASK_SAID || t->kind == MAKI_TASK_NEXT;
-        if (said_so && t->last < d->messages && shared >= 2 &&
-            shared * 2 >= maki_simhash_similarity(&t->sketch, &t->sketch))
-            t->state = MAKI_TASK_CLOSED;
-    }
-}
-
-/* "The TypeError in items is fixed": errors of which it repeats a third of the words are solved. */
-static void solve_errors_like(maki_digest *d, const maki_simhash *said, maki_str sentence)
-{
-    for (size_t i = 0; i < d->errors.count; i++) {
-        maki_text_item *e = &d->errors.at[i];
-        unsigned shared = maki_simhash_similarity(&e->sketch, said);
-        if (e->state != MAKI_ERROR_OPEN || shared < 3 ||
-            shared * 3 < maki_simhash_similarity(&e->sketch, &e->sketch))
-            continue;
-        e->state = MAKI_ERROR_SOLVED;
-        maki_text_set_set_more(&d->errors, e, sentence);
-    }
-}
-
-static bool is_question(maki_str s)
-{
-    const char *ends = "?|？|か。|吗。|까.";
-    maki_str end;
-    while (maki_words_next(&ends, &end)) {
-        if (s.len > end.len && maki_str_ends(s, end)) return true;
-    }
-    return false;
-}
-
-static void settle(maki_digest *d, maki_str s, unsigned cues)
-{
-    if (!(cues & MAKI_KEYWORD_DONE) || (cues & (MAKI_KEYWORD_NOT | MAKI_KEYWORD_OPEN))) return;
-    maki_simhash said = maki_simhash_of(s);
-    close_tasks_like(d, &said);
-    if (cues & MAKI_KEYWORD_FIXED) solve_errors_like(d, &said, s);
-}
-
-static void look_at_sentence(maki_digest *d, maki_str s)
-{
-    size_t known = d->fact_count;
-    maki_entities_in(s, found, d);
-    s = maki_str_trim(s);
-    if (s.len < SENTENCE_MIN) return;
-    unsigned cues = maki_keywords_in(&d->cues, s);
-    bool question = is_question(s), user = d->reading.role == MAKI_ROLE_USER;
-    bool quoted = false;
-    if (question) {
-        maki_digest_task(d, s, MAKI_TASK_QUESTION);
-    } else if (cues & MAKI_KEYWORD_OPEN) {
-        maki_digest_task(d, s, MAKI_TASK_SAID);
-        quoted = true;
-    } else if (cues & MAKI_KEYWORD_NEXT) {
-        maki_digest_task(d, s, MAKI_TASK_NEXT);
-    } else if (cues & MAKI_KEYWORD_DECISION) {
-        maki_digest_decision(d, s, user);
-        quoted = true;
-    }
-    settle(d, s, cues);
-    if (!quoted && !question) maki_digest_point(d, s, 2 * (uint32_t)(d->fact_count - known) + user);
+    maki_text_item *task =
+        maki_text_set_find(&d->tasks, maki_digest_sentence_key(maki_str_trim(text)));
+    if (task) task->state = MAKI_TASK_CLOSED;
 }
 
 /* ---- lines ------------------------------------------------------------------------------------------ */
@@ -108,20 +27,6 @@ static void say(maki_said *said, maki_str text)
     size_t capacity = sizeof said->at - said->len;
     said->full = text.len > capacity;
     said->len += maki_line_copy(said->at + said->len, capacity, text);
-}
-
-/* The length of the sentence that begins at text[0]. */
-static size_t sentence_len(maki_str text)
-{
-    size_t len = 0;
-    for (size_t at = 0; at < text.len; at += len) {
-        uint32_t code = maki_utf8_decode(text, at, &len);
-        size_t end = at + len;
-        if (code == 0x3002 || code == 0xFF01 || code == 0xFF1F) return end;
-        bool stop = code == '.' || code == '!' || code == '?';
-        if (stop && end < text.len && text.ptr[end] == ' ') return end;
-    }
-    return text.len;
 }
 
 static bool one_of(char c, const char *set)
@@ -165,17 +70,17 @@ static bool look_at_box(maki_digest *d, maki_str line)
 static void look_at_prose(maki_digest *d, maki_str line)
 {
     maki_letters_add(&d->letters, line);
-    line = bare(line);
-    bool markup = line.len == 0 || line.ptr[0] == '|' || line.ptr[0] == '<';
-    if (!markup) say(&d->reading.said, line);
-    if (markup || look_at_box(d, line)) {
-        maki_entities_in(line, found, d);
+    maki_str text = bare(line);
+    bool item = text.ptr != maki_str_trim(line).ptr;
+    bool markup = text.len == 0 || text.ptr[0] == '|' || text.ptr[0] == '<';
+    if (markup || look_at_box(d, text)) {
+        maki_entities_in(text, maki_digest_found, d);
         return;
     }
-    while (line.len) {
-        size_t n = sentence_len(line);
-        look_at_sentence(d, maki_str_to(line, n));
-        line = maki_str_from(line, n);
+    while (text.len) {
+        maki_str sentence = maki_str_to(text, maki_sentence_len(text));
+        if (!maki_digest_sentence(d, sentence, item)) say(&d->reading.said, sentence);
+        text = maki_str_from(text, sentence.len);
     }
 }
 
@@ -209,9 +114,9 @@ static void fence_closes(maki_digest *d)
 
 static void pasted_error(maki_digest *d, maki_str line)
 {
-    unsigned cues = maki_keywords_in(&d->cues, line);
-    if (d->reading.role != MAKI_ROLE_USER || !(cues & MAKI_KEYWORD_SHOUT) ||
-        (cues & MAKI_KEYWORD_NO_ERROR))
+    unsigned bits = maki_keywords_in(&d->keywords, line);
+    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
+        (bits & MAKI_KEYWORD_NO_ERROR))
         return;
     maki_digest_error(d, maki_str_trim(line), 0, 4);
 }
@@ -262,17 +167,38 @@ static void sign_questions(maki_digest *d, maki_role role)
     }
 }
 
+/* "Which port?" "8443.": an answer of a few words says nothing without its question. */
+static void note_answer(maki_digest *d)
+{
+    enum { SHORT = 64 };
+    maki_digest_reader *r = &d->reading;
+    maki_str said = { r->said.at, r->said.len }, before = { r->before, r->before_len };
+    maki_str asked = { d->asked, d->asked_len };
+    char both[MAKI_DIGEST_SENTENCE + 8];
+    if (r->role == MAKI_ROLE_USER && asked.len && said.len && said.len < SHORT &&
+        asked.len + said.len + 5 < MAKI_DIGEST_SENTENCE) {
+        int n = snprintf(both, sizeof both, "%.*s → %.*s", MAKI_PRINTED(asked), MAKI_PRINTED(said));
+        maki_digest_point(d, (maki_str){ both, (size_t)n }, MAKI_BY_USER, 6);
+    }
+    maki_text_item *question = maki_text_set_find(&d->tasks, maki_digest_sentence_key(before));
+    d->asked_len = 0;
+    if (r->role != MAKI_ROLE_ASSISTANT || !question || question->kind != MAKI_TASK_QUESTION) return;
+    d->asked_len = before.len;
+    memcpy(d->asked, before.ptr, before.len);
+}
+
 void maki_digest_text(maki_digest *d, maki_role role, maki_str string)
 {
     enum { REQUEST_MIN = 12 }; /* bytes: "go on" is no request */
     maki_digest_reader *r = &d->reading;
-    if (role != MAKI_ROLE_USER && role != MAKI_ROLE_ASSISTANT) return;
+    if (role != MAKI_ROLE_USER && role != MAKI_ROLE_ASSISTANT && role != MAKI_ROLE_SYSTEM) return;
     *r = (maki_digest_reader){ .role = role };
     answer_questions(d, role);
-    maki_line_reader_string(&d->feed, string, take_line, d);
+    maki_line_reader_string(&d->lines, string, take_line, d);
     if (r->fenced) fence_closes(d);
     sign_questions(d, role);
-    if (r->said.len == 0) return;
+    note_answer(d);
+    if (r->said.len == 0 || role == MAKI_ROLE_SYSTEM) return;
     if (role == MAKI_ROLE_ASSISTANT) {
         d->answer = r->said;
     } else if (d->goal.len == 0) {

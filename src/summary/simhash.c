@@ -1,4 +1,4 @@
-/* simhash.c -- see simhash.h. */
+/* simhash.c -- terms of a text are hashed, each to one bit. */
 #include "summary/simhash.h"
 
 #include <stdbool.h>
@@ -35,12 +35,12 @@ static bool is_letter(uint32_t code)
     return code >= 0xC0 && code < 0x2000 && code != 0xD7 && code != 0xF7;
 }
 
-static void add_term(maki_simhash *sketch, uint32_t h)
+static void add_term(maki_simhash *simhash, uint32_t h)
 {
     h ^= h >> 15;
     h *= 2246822519u;
     h ^= h >> 13;
-    sketch->bits[h >> 30] |= (uint64_t)1 << (h & 63);
+    simhash->bits[h >> 30] |= (uint64_t)1 << (h & 63);
 }
 
 maki_simhash maki_simhash_of(maki_str text)

@@ -1,4 +1,4 @@
-/* summary_prompt.c -- see summary_prompt.h. */
+/* summary_prompt.c -- the built-in prompts as a table by language; one of the caller is split at {messages}. */
 #include "summary/summary_prompt.h"
 
 #include "base/str.h"
@@ -29,7 +29,7 @@ static const char *const systems[MAKI_LANGS][BUILT_IN] = {
             "Be brief and leave out nothing that is needed. Write nothing but the summary.",
         [TASK] =
             "You summarise the history of a task that an assistant works on with tools. Be concise and "
-            "complete, and tell:\n"
+            "complete, and report:\n"
             "1. what was decided\n"
             "2. which code was changed, with its paths\n"
             "3. which problems came up and how each was solved\n"

@@ -1,4 +1,4 @@
-/* summary_settings.c -- see summary_settings.h. */
+/* summary_settings.c -- reads `summary`, `llm`, `profiles` and `context_storage`; a provider without a key means offline. */
 #include "summary/summary_settings.h"
 
 #include <stdio.h>

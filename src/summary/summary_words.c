@@ -1,4 +1,4 @@
-/* summary_words.c -- see summary_words.h. */
+/* summary_words.c -- headings, labels and quotation marks as tables by language, and reading them back. */
 #include "summary/summary_words.h"
 
 #include "base/str.h"
@@ -22,6 +22,11 @@ static const char *const labels[MAKI_LABELS][MAKI_LANGS] = {
     [MAKI_LABEL_FIRST] = { "First request", "最初の依頼", "最初的请求", "첫 요청" },
     [MAKI_LABEL_LAST] = { "Newest request", "最新の依頼", "最新的请求", "최근 요청" },
     [MAKI_LABEL_ANSWER] = { "Newest answer", "最新の回答", "最新的回答", "최근 답변" },
+    [MAKI_LABEL_RULES] = { "Rules", "ルール", "规则", "규칙" },
+    [MAKI_LABEL_OVERRIDDEN] = { "overridden", "後の決定で取り消し", "已被取代",
+                                "이후 결정으로 번복됨" },
+    [MAKI_LABEL_ABOUT] = { "Goals and people", "目的と関係者", "目标和人员", "목표와 사람" },
+    [MAKI_LABEL_REPLIES] = { "Replies", "返答", "答复", "응답" },
     [MAKI_LABEL_DECISIONS] = { "Decisions", "決定事項", "决定", "결정 사항" },
     [MAKI_LABEL_NAMES] = { "Names", "名前", "名称", "이름" },
     [MAKI_LABEL_POINTS] = { "Key points", "要点", "要点", "요점" },

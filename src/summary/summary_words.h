@@ -27,9 +27,13 @@ typedef enum maki_label {
     MAKI_LABEL_FIRST,    /* first request */
     MAKI_LABEL_LAST,     /* newest request */
     MAKI_LABEL_ANSWER,   /* newest answer */
+    MAKI_LABEL_RULES,
     MAKI_LABEL_DECISIONS,
+    MAKI_LABEL_OVERRIDDEN, /* behind a decision */
+    MAKI_LABEL_ABOUT,      /* goals, people, what is to be remembered */
     MAKI_LABEL_NAMES,
-    MAKI_LABEL_POINTS, /* sentences that hold facts */
+    MAKI_LABEL_POINTS,  /* sentences of people */
+    MAKI_LABEL_REPLIES, /* sentences of the model that hold facts */
     MAKI_LABEL_READ,
     MAKI_LABEL_EDITED,
     MAKI_LABEL_WRITTEN,
@@ -57,10 +61,10 @@ const char *maki_quote(maki_lang lang, bool closing);
 maki_section maki_heading_of(maki_str line, maki_str *rest);
 /* The label that a line begins with, before a colon; MAKI_LABELS when there is none. */
 maki_label maki_label_of(maki_str line, maki_str *rest);
-/* The number beside a label in a line such as "read 3, edited 2"; 0 when it is not there. */
+/* The number next to a label in a line such as "read 3, edited 2"; 0 when it is not there. */
 uint32_t maki_label_number(maki_str line, maki_label label);
 
-/* Letters of a conversation, to tell its language. */
+/* Letters of a conversation, to detect its language. */
 typedef struct maki_letters {
     uint64_t words, kana, han, hangul;
 } maki_letters;

@@ -1,4 +1,4 @@
-/* summary_writer.c -- see summary_writer.h.
+/* summary_writer.c -- lines are made, chosen within the budget and written.
  *
  * Every kind of line is one row of `kinds`: where it is written, when it may choose, from which set it comes
  * and how a note of that set becomes a line. */
@@ -14,8 +14,8 @@
 
 typedef struct line {
     maki_str text;
-    uint64_t tokens;
-    uint64_t worth; /* which of its kind is chosen first */
+    uint64_t tokens; /* 0: not counted yet */
+    uint64_t worth;  /* which of its kind is chosen first */
     size_t kind;
     bool chosen;
 } line;
@@ -63,24 +63,60 @@ static bool counts_line(draft *w, const maki_text_item *none)
     return true;
 }
 
-static bool decision_line(draft *w, const maki_text_item *decision)
+static bool quoted_line(draft *w, const maki_text_item *item)
 {
-    put_quoted(w, maki_text_item_text(decision));
+    put_quoted(w, maki_text_item_text(item));
     return true;
 }
 
-static bool holds(const maki_said *said, maki_str text)
+static bool rule_line(draft *w, const maki_text_item *rule)
 {
-    return maki_str_has((maki_str){ said->at, said->len }, text);
+    return quoted_line(w, rule) && rule->weight >= MAKI_WEIGHT_ALWAYS;
+}
+
+static bool soft_rule_line(draft *w, const maki_text_item *rule)
+{
+    return quoted_line(w, rule) && rule->weight < MAKI_WEIGHT_ALWAYS;
+}
+
+static bool decision_line(draft *w, const maki_text_item *decision)
+{
+    return quoted_line(w, decision) && decision->state == MAKI_DECISION_LATEST;
+}
+
+static void put_mark(draft *w, const maki_text_item *item)
+{
+    if (item->state == MAKI_DECISION_OVERRIDDEN)
+        maki_buf_print(&w->text, " (%s)", label(w, MAKI_LABEL_OVERRIDDEN));
+}
+
+static bool overridden_line(draft *w, const maki_text_item *decision)
+{
+    put_quoted(w, maki_text_item_text(decision));
+    put_mark(w, decision);
+    return decision->state == MAKI_DECISION_OVERRIDDEN;
+}
+
+static bool put_point(draft *w, const maki_text_item *point, uint8_t kind)
+{
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(point)));
+    put_mark(w, point);
+    return point->kind == kind;
+}
+
+static bool about_line(draft *w, const maki_text_item *point)
+{
+    return put_point(w, point, MAKI_ABOUT);
 }
 
 static bool point_line(draft *w, const maki_text_item *point)
 {
-    maki_str text = maki_text_item_text(point);
-    const maki_digest *d = w->d;
-    if (holds(&d->goal, text) || holds(&d->request, text) || holds(&d->answer, text)) return false;
-    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(text));
-    return true;
+    return put_point(w, point, MAKI_BY_USER);
+}
+
+static bool reply_line(draft *w, const maki_text_item *point)
+{
+    return put_point(w, point, MAKI_BY_ASSISTANT);
 }
 
 static bool name_line(draft *w, const maki_text_item *name)
@@ -173,7 +209,7 @@ static bool question_line(draft *w, const maki_text_item *task)
 /* ---- kinds of lines --------------------------------------------------------------------------------- */
 
 /* In the order they are written.  `turn` says who chooses first, `share` how much of the budget, in percent,
- * before the others had theirs. */
+ * before the others had theirs; the kinds of a turn before FIRST_TURN are kept whatever the budget. */
 static const struct kind {
     maki_section section;
     maki_label label; /* MAKI_LABELS: none */
@@ -183,36 +219,50 @@ static const struct kind {
     line_fn line; /* NULL: a text that was said */
 } kinds[] = {
 #define FROM(field) offsetof(maki_digest, field)
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_MESSAGES, true, 0, 100, 0, counts_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, 1, 20, FROM(goal), NULL },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_POINTS, false, 14, 20, FROM(points), point_line },
-    { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, 2, 20, FROM(request), NULL },
-    { MAKI_SEC_CURRENT, MAKI_LABEL_ANSWER, true, 8, 15, FROM(answer), NULL },
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_DECISIONS, false, 6, 20, FROM(decisions), decision_line },
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_NAMES, true, 12, 6, FROM(names), name_line },
-    { MAKI_SEC_FILES, MAKI_LABELS, false, 5, 30, FROM(files), file_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, 7, 15, FROM(files), mentioned_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_CODE, true, 13, 4, FROM(code), code_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_OPEN_ERRORS, false, 3, 30, FROM(errors), error_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_SOLVED, false, 11, 10, FROM(errors), solved_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_COMMANDS, false, 9, 12, FROM(runs), command_line },
-    { MAKI_SEC_PENDING, MAKI_LABELS, false, 4, 30, FROM(tasks), task_line },
-    { MAKI_SEC_PENDING, MAKI_LABELS, false, 10, 10, FROM(tasks), question_line },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, 0, 100, FROM(rules), rule_line },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, 3, 40, FROM(rules), soft_rule_line },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_DECISIONS, false, 7, 15, FROM(decisions), overridden_line },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_DECISIONS, false, 1, 100, FROM(decisions), decision_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_MESSAGES, true, 18, 100, 0, counts_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, 5, 15, FROM(goal), NULL },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_ABOUT, false, 2, 40, FROM(points), about_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_POINTS, false, 9, 40, FROM(points), point_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_REPLIES, false, 13, 20, FROM(points), reply_line },
+    { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, 8, 20, FROM(request), NULL },
+    { MAKI_SEC_CURRENT, MAKI_LABEL_ANSWER, true, 12, 10, FROM(answer), NULL },
+    { MAKI_SEC_FILES, MAKI_LABELS, false, 10, 30, FROM(files), file_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, 11, 15, FROM(files), mentioned_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_NAMES, true, 17, 6, FROM(names), name_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_CODE, true, 19, 4, FROM(code), code_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_OPEN_ERRORS, false, 4, 30, FROM(errors), error_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_SOLVED, false, 16, 10, FROM(errors), solved_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_COMMANDS, false, 14, 12, FROM(runs), command_line },
+    { MAKI_SEC_PENDING, MAKI_LABELS, false, 6, 30, FROM(tasks), task_line },
+    { MAKI_SEC_PENDING, MAKI_LABELS, false, 15, 10, FROM(tasks), question_line },
 #undef FROM
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+enum { KINDS = sizeof kinds / sizeof kinds[0], FIRST_TURN = 2 };
 
 /* What was made becomes a line; weightier ones are worth more, then newer ones. */
 static void keep(draft *w, size_t kind, uint64_t worth)
 {
     maki_str text = maki_arena_copy(w->arena, maki_buf_str(&w->text));
-    line one = { .text = text,
-                 .tokens = maki_tokenizer_count(w->tokenizer, text) + 3,
-                 .worth = worth,
-                 .kind = kind };
+    line one = { .text = text, .worth = worth, .kind = kind };
     if (text.len == 0) return;
     (void)maki_arena_add(w->arena, &w->lines, &w->count, &w->capacity, &one, sizeof one,
                          NULL); /* the arena remembers a failure */
+}
+
+/* Does it say what was overridden later?  Its sentences stand among the points. */
+static bool is_outdated(const maki_digest *d, const maki_said *said)
+{
+    maki_str text = { said->at, said->len };
+    for (size_t i = 0; i < d->points.count; i++) {
+        const maki_text_item *p = &d->points.at[i];
+        if (p->state == MAKI_DECISION_OVERRIDDEN && maki_str_has(text, maki_text_item_text(p)))
+            return true;
+    }
+    return false;
 }
 
 static void make_kind(draft *w, size_t k)
@@ -224,7 +274,7 @@ static void make_kind(draft *w, size_t k)
         w->text.len = 0;
         if (kinds[k].line)
             kinds[k].line(w, NULL);
-        else if (said->len)
+        else if (said->len && !is_outdated(w->d, said))
             put_quoted(w, (maki_str){ said->at, said->len });
         keep(w, k, 0);
         return;
@@ -257,30 +307,74 @@ static maki_status make_lines(draft *w, maki_err *err)
 
 /* ---- choosing ---------------------------------------------------------------------------------------- */
 
+/* What the first line of a kind opens: its label, and the heading of its section. */
+static uint64_t opening_tokens(const draft *w, size_t kind)
+{
+    const struct kind *k = &kinds[kind];
+    bool heading = true, name = k->label != MAKI_LABELS;
+    for (size_t i = 0; i < w->chosen_count; i++) {
+        const struct kind *other = &kinds[w->chosen[i]->kind];
+        heading &= other->section != k->section;
+        name &= other->section != k->section || other->label != k->label;
+    }
+    return (heading ? 4 + maki_tokenizer_count(w->tokenizer,
+                                               maki_str_of(maki_heading(w->lang, k->section)))
+                    : 0) +
+           (name ? 2 + maki_tokenizer_count(w->tokenizer, maki_str_of(label(w, k->label))) : 0);
+}
+
+/* Does another line that was chosen say it already?  A sentence: a request or an answer; a path or name: any line. */
+static bool is_quoted(const draft *w, const line *it)
+{
+    bool point = kinds[it->kind].set == offsetof(maki_digest, points);
+    bool word = kinds[it->kind].line == mentioned_line || kinds[it->kind].line == name_line;
+    for (size_t i = 0; (point || word) && i < w->chosen_count; i++) {
+        const line *other = w->chosen[i];
+        if ((word || !kinds[other->kind].line) && maki_str_has(other->text, it->text)) return true;
+    }
+    return false;
+}
+
 /* Choose of one kind while its share and the whole last.  A later line may fit where one did not. */
 static uint64_t choose(draft *w, size_t kind, uint64_t left, uint64_t share)
 {
-    for (size_t i = 0; i < w->count; i++) {
+    enum {
+        LEAST = 5,
+        BYTES_A_TOKEN = 16
+    }; /* a line has at least so many tokens, a token at most so many bytes */
+    uint64_t opening = opening_tokens(w, kind);
+    for (size_t i = 0; i < w->count && left >= LEAST && share >= LEAST; i++) {
         line *it = w->by_worth[i];
-        if (it->kind != kind || it->chosen || it->tokens > left || it->tokens > share) continue;
+        uint64_t most = left < share ? left : share;
+        if (it->kind != kind || it->chosen || it->text.len / BYTES_A_TOKEN > most) continue;
+        if (!it->tokens) it->tokens = maki_tokenizer_count(w->tokenizer, it->text) + 3;
+        if (it->tokens + opening > most || is_quoted(w, it)) continue;
         it->chosen = true;
         w->chosen[w->chosen_count++] = it;
-        left -= it->tokens;
-        share -= it->tokens;
+        left -= it->tokens + opening;
+        share -= it->tokens + opening;
+        opening = 0;
     }
     return left;
 }
 
-static void choose_all(draft *w, uint64_t budget)
+/* Returns the limit for the whole. */
+static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
 {
     size_t order[KINDS];
-    uint64_t left = budget;
+    uint64_t left = limits->first, budget = limits->budget;
     for (size_t k = 0; k < KINDS; k++)
         order[kinds[k].turn] = k;
-    for (size_t i = 0; i < KINDS; i++)
-        left = choose(w, order[i], left, budget * kinds[order[i]].share / 100);
-    for (size_t i = 0; i < KINDS; i++)
+    for (size_t i = 0; i < FIRST_TURN; i++)
         left = choose(w, order[i], left, left);
+    uint64_t used = limits->first - left;
+    left = limits->total > used ? limits->total - used : 0;
+    if (left > budget) left = budget;
+    for (size_t i = FIRST_TURN; i < KINDS; i++)
+        left = choose(w, order[i], left, budget * kinds[order[i]].share / 100);
+    for (size_t i = FIRST_TURN; i < KINDS; i++)
+        left = choose(w, order[i], left, left);
+    return used > limits->total ? limits->first : limits->total;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
@@ -298,36 +392,38 @@ static void write_label(const draft *w, size_t kind, maki_buf *out)
     add(out, kinds[kind].joined ? ": " : ":\n");
 }
 
-/* The chosen lines of a kind, which begin at *i. */
-static bool write_kind(const draft *w, size_t kind, size_t *i, maki_buf *out)
+/* The heading of its section and its label, unless the line before had the same. */
+static void write_opening(const draft *w, size_t kind, size_t before, maki_buf *out)
 {
-    bool any = false, joined = kinds[kind].joined;
-    for (; *i < w->count && w->lines[*i].kind == kind; ++*i) {
-        if (!w->lines[*i].chosen) continue;
-        if (!any) write_label(w, kind, out);
-        if (joined) add(out, any ? ", " : "");
-        if (!joined) add(out, "- ");
-        maki_buf_add(out, w->lines[*i].text);
-        if (!joined) add(out, "\n");
-        any = true;
+    bool section = before == KINDS || kinds[before].section != kinds[kind].section;
+    if (section) {
+        add(out, out->len ? "\n## " : "## ");
+        add(out, maki_heading(w->lang, kinds[kind].section));
+        add(out, "\n");
     }
-    if (any && joined) add(out, "\n");
-    return any;
+    if (section || kinds[before].label != kinds[kind].label) write_label(w, kind, out);
 }
 
 static void write_all(const draft *w, maki_buf *out)
 {
-    size_t i = 0, k = 0;
+    size_t before = KINDS;
     maki_buf_clear(out);
-    for (size_t s = 0; s < MAKI_SECTIONS; s++) {
-        bool any = false;
-        add(out, s ? "\n## " : "## ");
-        add(out, maki_heading(w->lang, (maki_section)s));
-        add(out, "\n");
-        for (; k < KINDS && kinds[k].section == (maki_section)s; k++)
-            any |= write_kind(w, k, &i, out);
-        if (!any) add(out, "-\n");
+    for (size_t i = 0; i < w->count; i++) {
+        const line *it = &w->lines[i];
+        bool joined = kinds[it->kind].joined;
+        if (!it->chosen) continue;
+        if (it->kind != before) {
+            if (before != KINDS && kinds[before].joined) add(out, "\n");
+            write_opening(w, it->kind, before, out);
+        } else if (joined) {
+            add(out, ", ");
+        }
+        if (!joined) add(out, "- ");
+        maki_buf_add(out, it->text);
+        if (!joined) add(out, "\n");
+        before = it->kind;
     }
+    if (before != KINDS && kinds[before].joined) add(out, "\n");
 }
 
 /* Prices of lines do not add up to the token: the last that were chosen go until the whole fits. */
@@ -341,18 +437,9 @@ static void write_within(draft *w, uint64_t budget, maki_buf *out)
     }
 }
 
-/* What headings and labels cost. */
-static uint64_t frame_tokens(draft *w, maki_buf *out)
-{
-    write_all(w, out);
-    for (size_t k = 0; k < KINDS; k++)
-        write_label(w, k, out);
-    return maki_tokenizer_count(w->tokenizer, maki_buf_str(out));
-}
-
 maki_status maki_summary_compose(const maki_digest *digest, maki_lang lang,
-                                 maki_tokenizer *tokenizer, uint64_t budget, maki_arena *arena,
-                                 maki_buf *out, maki_err *err)
+                                 maki_tokenizer *tokenizer, const maki_summary_limits *limits,
+                                 maki_arena *arena, maki_buf *out, maki_err *err)
 {
     draft w = { .d = digest,
                 .tokenizer = tokenizer,
@@ -360,11 +447,8 @@ maki_status maki_summary_compose(const maki_digest *digest, maki_lang lang,
                 .lang = lang,
                 .text = maki_buf_new(arena->alloc, 1 << 16) };
     maki_status st = make_lines(&w, err);
-    uint64_t frame = st == MAKI_OK ? frame_tokens(&w, out) : 0;
-    if (st == MAKI_OK) st = maki_buf_status(out, err);
     if (st == MAKI_OK) {
-        choose_all(&w, budget > frame ? budget - frame : 0);
-        write_within(&w, budget, out);
+        write_within(&w, choose_all(&w, limits), out);
         st = maki_buf_status(out, err);
     }
     if (st == MAKI_OK) st = maki_buf_status(&w.text, err);

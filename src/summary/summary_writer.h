@@ -1,6 +1,6 @@
 /* summary_writer.h -- a digest as a text of six headings that keeps to a number of tokens.
  *
- * What is left out is decided by the tokenizer, not guessed: every line has its price, each kind of line
+ * What is left out is decided by the tokenizer, not estimated: every line has its price, each kind of line
  * its share of the budget, and what is left over goes to the next kind.  Lines are whole or not there. */
 #ifndef MAKI_SUMMARY_SUMMARY_WRITER_H
 #define MAKI_SUMMARY_SUMMARY_WRITER_H
@@ -10,9 +10,16 @@
 #include "base/buf.h"
 #include "summary/digest.h"
 
-/* Write the summary into *out, its headings and labels in `lang`, at most `budget` tokens but for the headings themselves. */
+/* Tokens. */
+typedef struct maki_summary_limits {
+    uint64_t budget; /* of the whole */
+    uint64_t first;  /* that rules and decisions may have, if need be over the budget */
+    uint64_t total;  /* of the whole with them: budget, or more if they are to come on top */
+} maki_summary_limits;
+
+/* Write the summary into *out, its headings and labels in `lang`.  Nothing is written of what does not fit. */
 maki_status maki_summary_compose(const maki_digest *digest, maki_lang lang,
-                                 maki_tokenizer *tokenizer, uint64_t budget, maki_arena *arena,
-                                 maki_buf *out, maki_err *err);
+                                 maki_tokenizer *tokenizer, const maki_summary_limits *limits,
+                                 maki_arena *arena, maki_buf *out, maki_err *err);
 
 #endif

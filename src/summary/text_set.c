@@ -1,4 +1,5 @@
-/* text_set.c -- see text_set.h. */
+/* text_set.c -- items in an array, their keys in an open hash table next to it.  Removal is rare: a full set drops
+ * half of its items at once and is indexed again. */
 #include "summary/text_set.h"
 
 #include <string.h>
@@ -8,22 +9,21 @@
 
 #define ELLIPSIS "…"
 
-maki_status maki_text_set_init(maki_text_set *notes, maki_arena *arena, size_t capacity,
+maki_status maki_text_set_init(maki_text_set *set, maki_arena *arena, size_t capacity,
                                size_t text_capacity, size_t more_capacity, maki_err *err)
 {
-    *notes = (maki_text_set){ .capacity = capacity,
-                              .text_capacity = text_capacity,
-                              .more_capacity = more_capacity };
-    notes->slot_mask = 2 * capacity - 1;
-    notes->at = maki_arena_array(arena, capacity, sizeof *notes->at);
-    notes->slots = maki_arena_array(arena, 2 * capacity, sizeof *notes->slots);
-    notes->order = maki_arena_array(arena, capacity, sizeof *notes->order);
+    *set = (maki_text_set){ .capacity = capacity,
+                            .text_capacity = text_capacity,
+                            .more_capacity = more_capacity };
+    set->slot_mask = 2 * capacity - 1;
+    set->at = maki_arena_array(arena, capacity, sizeof *set->at);
+    set->slots = maki_arena_array(arena, 2 * capacity, sizeof *set->slots);
+    set->order = maki_arena_array(arena, capacity, sizeof *set->order);
     char *texts = maki_arena_array(arena, capacity, text_capacity + more_capacity);
-    if (!notes->at || !notes->slots || !notes->order || !texts)
-        return maki_arena_status(arena, err);
+    if (!set->at || !set->slots || !set->order || !texts) return maki_arena_status(arena, err);
     for (size_t i = 0; i < capacity; i++) {
-        notes->at[i].text = texts + i * (text_capacity + more_capacity);
-        notes->at[i].more = notes->at[i].text + text_capacity;
+        set->at[i].text = texts + i * (text_capacity + more_capacity);
+        set->at[i].more = set->at[i].text + text_capacity;
     }
     return MAKI_OK;
 }
@@ -51,46 +51,46 @@ size_t maki_line_copy(char *out, size_t capacity, maki_str text)
     return text.len + mark;
 }
 
-void maki_text_set_set(const maki_text_set *notes, maki_text_item *note, maki_str text)
+void maki_text_set_set(const maki_text_set *set, maki_text_item *item, maki_str text)
 {
-    note->len = (uint16_t)maki_line_copy(note->text, notes->text_capacity, text);
+    item->len = (uint16_t)maki_line_copy(item->text, set->text_capacity, text);
 }
 
-void maki_text_set_set_more(const maki_text_set *notes, maki_text_item *note, maki_str text)
+void maki_text_set_set_more(const maki_text_set *set, maki_text_item *item, maki_str text)
 {
-    note->more_len = (uint16_t)maki_line_copy(note->more, notes->more_capacity, text);
+    item->more_len = (uint16_t)maki_line_copy(item->more, set->more_capacity, text);
 }
 
-maki_str maki_text_item_text(const maki_text_item *note)
+maki_str maki_text_item_text(const maki_text_item *item)
 {
-    return (maki_str){ note->text, note->len };
+    return (maki_str){ item->text, item->len };
 }
 
-maki_str maki_text_item_more(const maki_text_item *note)
+maki_str maki_text_item_more(const maki_text_item *item)
 {
-    return (maki_str){ note->more, note->more_len };
+    return (maki_str){ item->more, item->more_len };
 }
 
 /* The slot where the key is, or the empty one where it would go. */
-static size_t slot_of(const maki_text_set *notes, uint64_t key)
+static size_t slot_of(const maki_text_set *set, uint64_t key)
 {
-    size_t s = (size_t)key & notes->slot_mask;
-    while (notes->slots[s] && notes->at[notes->slots[s] - 1].key != key)
-        s = (s + 1) & notes->slot_mask;
+    size_t s = (size_t)key & set->slot_mask;
+    while (set->slots[s] && set->at[set->slots[s] - 1].key != key)
+        s = (s + 1) & set->slot_mask;
     return s;
 }
 
-static void index_again(maki_text_set *notes)
+static void index_again(maki_text_set *set)
 {
-    memset(notes->slots, 0, (notes->slot_mask + 1) * sizeof *notes->slots);
-    for (size_t i = 0; i < notes->count; i++)
-        notes->slots[slot_of(notes, notes->at[i].key)] = (uint32_t)i + 1;
+    memset(set->slots, 0, (set->slot_mask + 1) * sizeof *set->slots);
+    for (size_t i = 0; i < set->count; i++)
+        set->slots[slot_of(set, set->at[i].key)] = (uint32_t)i + 1;
 }
 
-maki_text_item *maki_text_set_find(const maki_text_set *notes, uint64_t key)
+maki_text_item *maki_text_set_find(const maki_text_set *set, uint64_t key)
 {
-    uint32_t place = notes->slots[slot_of(notes, key)];
-    return place ? &notes->at[place - 1] : NULL;
+    uint32_t place = set->slots[slot_of(set, key)];
+    return place ? &set->at[place - 1] : NULL;
 }
 
 static bool matters_more(const maki_text_item *a, const maki_text_item *b)
@@ -99,66 +99,66 @@ static bool matters_more(const maki_text_item *a, const maki_text_item *b)
     return a->last != b->last ? a->last > b->last : a->key > b->key;
 }
 
-/* Move the note at `from` to the free place `to`; the places keep their memory for texts. */
-static void move_note(maki_text_set *notes, size_t from, size_t to)
+/* Move the item at `from` to the free place `to`; the places keep their memory for texts. */
+static void move_item(maki_text_set *set, size_t from, size_t to)
 {
-    maki_text_item moved = notes->at[from];
-    char *text = notes->at[to].text, *more = notes->at[to].more;
+    maki_text_item moved = set->at[from];
+    char *text = set->at[to].text, *more = set->at[to].more;
     memcpy(text, moved.text, moved.len);
     memcpy(more, moved.more, moved.more_len);
-    notes->at[to] = moved;
-    notes->at[to].text = text;
-    notes->at[to].more = more;
+    set->at[to] = moved;
+    set->at[to].text = text;
+    set->at[to].more = more;
 }
 
 /* Close the gaps: what has key 0 goes. */
-static void pack(maki_text_set *notes)
+static void pack(maki_text_set *set)
 {
     size_t kept = 0;
-    for (size_t i = 0; i < notes->count; i++) {
-        if (notes->at[i].key == 0) continue;
-        if (i != kept) move_note(notes, i, kept);
+    for (size_t i = 0; i < set->count; i++) {
+        if (set->at[i].key == 0) continue;
+        if (i != kept) move_item(set, i, kept);
         kept++;
     }
-    notes->count = kept;
-    index_again(notes);
+    set->count = kept;
+    index_again(set);
 }
 
-static void make_capacity(maki_text_set *notes)
+static void make_capacity(maki_text_set *set)
 {
-    uint32_t *order = notes->order;
-    for (size_t i = 0; i < notes->count; i++) { /* sets are small */
+    uint32_t *order = set->order;
+    for (size_t i = 0; i < set->count; i++) { /* sets are small */
         size_t at = i;
-        for (; at > 0 && matters_more(&notes->at[i], &notes->at[order[at - 1]]); at--)
+        for (; at > 0 && matters_more(&set->at[i], &set->at[order[at - 1]]); at--)
             order[at] = order[at - 1];
         order[at] = (uint32_t)i;
     }
-    for (size_t i = notes->count / 2; i < notes->count; i++)
-        notes->at[order[i]].key = 0;
-    pack(notes);
+    for (size_t i = set->count / 2; i < set->count; i++)
+        set->at[order[i]].key = 0;
+    pack(set);
 }
 
-void maki_text_set_clear(maki_text_set *notes)
+void maki_text_set_clear(maki_text_set *set)
 {
-    notes->count = 0;
-    index_again(notes);
+    set->count = 0;
+    index_again(set);
 }
 
-maki_text_item *maki_text_set_add(maki_text_set *notes, uint64_t key, maki_str text,
-                                  uint32_t weight, uint32_t now)
+maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str text, uint32_t weight,
+                                  uint32_t now)
 {
-    maki_text_item *note = maki_text_set_find(notes, key);
-    if (!note) {
-        if (notes->count == notes->capacity) make_capacity(notes);
-        size_t s = slot_of(notes, key);
-        note = &notes->at[notes->count];
-        notes->slots[s] = (uint32_t)++notes->count;
-        *note =
-            (maki_text_item){ .key = key, .first = now, .text = note->text, .more = note->more };
-        maki_text_set_set(notes, note, text);
+    maki_text_item *item = maki_text_set_find(set, key);
+    if (!item) {
+        if (set->count == set->capacity) make_capacity(set);
+        size_t s = slot_of(set, key);
+        item = &set->at[set->count];
+        set->slots[s] = (uint32_t)++set->count;
+        *item =
+            (maki_text_item){ .key = key, .first = now, .text = item->text, .more = item->more };
+        maki_text_set_set(set, item, text);
     }
-    if (note->weight < weight) note->weight = weight;
-    note->last = now;
-    note->count++;
-    return note;
+    if (item->weight < weight) item->weight = weight;
+    item->last = now;
+    item->count++;
+    return item;
 }

@@ -2,9 +2,9 @@
  *
  * The summariser keeps all it remembers in such sets, so that a conversation of a gigabyte costs what
  * one of a megabyte does.  When a set is full the less important half goes at once: what weighs less,
- * then what was met longer ago.  So adding stays cheap however many texts come by.
+ * then what was met longer ago.  So adding stays cheap however many texts are met.
  *
- * A note stays at its place until the next maki_text_set_add; hold on to its key, not to the pointer. */
+ * An item stays at its place until the next maki_text_set_add; hold on to its key, not to the pointer. */
 #ifndef MAKI_SUMMARY_TEXT_SET_H
 #define MAKI_SUMMARY_TEXT_SET_H
 
@@ -18,11 +18,11 @@ enum { MAKI_TEXT_ITEM_COUNTERS = 3 };
 
 typedef struct maki_text_item {
     uint64_t key;                            /* what makes two texts the same: a hash */
-    uint64_t link;                           /* the key of a note in another set; 0: none */
-    maki_simhash sketch;                     /* of its text, where the owner compares texts */
+    uint64_t link;                           /* the key of an item in another set; 0: none */
+    maki_simhash simhash;                    /* of its text, where the owner compares texts */
     uint32_t first, last;                    /* the numbers of the messages it stood in */
     uint32_t count;                          /* how often it was met */
-    uint32_t weight;                         /* what goes last when room is short */
+    uint32_t weight;                         /* what goes last when space is short */
     uint32_t tally[MAKI_TEXT_ITEM_COUNTERS]; /* what the owner of the set counts */
     uint8_t kind, state;                     /* the owner's */
     uint16_t len, more_len;
@@ -35,30 +35,30 @@ typedef struct maki_text_set {
     size_t text_capacity, more_capacity; /* bytes a text may have */
     uint32_t *slots;                     /* open addressing: place + 1, or 0 */
     size_t slot_mask;
-    uint32_t *order; /* working memory of making room */
+    uint32_t *order; /* working memory of make_capacity */
 } maki_text_set;
 
-/* Room for `room` notes, a power of two, whose texts have at most `text_room` and `more_room` bytes. */
-maki_status maki_text_set_init(maki_text_set *notes, maki_arena *arena, size_t capacity,
+/* `capacity` items, a power of two, whose texts have at most `text_capacity` and `more_capacity` bytes. */
+maki_status maki_text_set_init(maki_text_set *set, maki_arena *arena, size_t capacity,
                                size_t text_capacity, size_t more_capacity, maki_err *err);
 
 /* A hash that is the same on every machine. */
 uint64_t maki_text_item_key(maki_str text);
 
-/* The note with this key, or NULL. */
-maki_text_item *maki_text_set_find(const maki_text_set *notes, uint64_t key);
+/* The item with this key, or NULL. */
+maki_text_item *maki_text_set_find(const maki_text_set *set, uint64_t key);
 /* The same; a new one with this text when there is none.  Counts the meeting in message `now`. */
-maki_text_item *maki_text_set_add(maki_text_set *notes, uint64_t key, maki_str text,
-                                  uint32_t weight, uint32_t now);
+maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str text, uint32_t weight,
+                                  uint32_t now);
 
-maki_str maki_text_item_text(const maki_text_item *note);
-maki_str maki_text_item_more(const maki_text_item *note);
+maki_str maki_text_item_text(const maki_text_item *item);
+maki_str maki_text_item_more(const maki_text_item *item);
 /* Control characters become spaces; a text that is too long ends in "…", never inside a character. */
-void maki_text_set_set(const maki_text_set *notes, maki_text_item *note, maki_str text);
-void maki_text_set_set_more(const maki_text_set *notes, maki_text_item *note, maki_str text);
-void maki_text_set_clear(maki_text_set *notes);
+void maki_text_set_set(const maki_text_set *set, maki_text_item *item, maki_str text);
+void maki_text_set_set_more(const maki_text_set *set, maki_text_item *item, maki_str text);
+void maki_text_set_clear(maki_text_set *set);
 
-/* `text` as one line into out[room]; returns its length.  What does not fit ends in "…". */
+/* `text` as one line into out[capacity]; returns its length.  What does not fit ends in "…". */
 size_t maki_line_copy(char *out, size_t capacity, maki_str text);
 
 #endif

@@ -90,8 +90,8 @@ static maki_str command_text(maki_str command, char *capacity, size_t most)
 
 static uint64_t call_command(maki_digest *d, maki_str command, maki_str tool)
 {
-    enum { ROOM = 1 << 14 };
-    char capacity[ROOM], name[COMMAND_MAX];
+    enum { COMMAND_BYTES = 1 << 14 };
+    char capacity[COMMAND_BYTES], name[COMMAND_MAX];
     maki_str text = command_text(command, capacity, sizeof capacity);
     if (maki_str_has(text, MAKI_LIT("*** Begin Patch"))) return touch_patched(d, text, tool);
     size_t n = maki_command_name(text, name, sizeof name);
@@ -137,7 +137,7 @@ static void call_tasks(maki_digest *d, maki_str tasks)
         if (d->tasks.at[i].kind == MAKI_TASK_LIST) d->tasks.at[i].state = MAKI_TASK_CLOSED;
     }
     if (maki_json_kind_of(tasks) == MAKI_JSON_STRING)
-        maki_line_reader_string(&d->feed, tasks, task_line, d);
+        maki_line_reader_string(&d->lines, tasks, task_line, d);
     else
         while (maki_json_next(&iter, &item))
             task_item(d, item.value);
@@ -222,7 +222,7 @@ void maki_digest_call(maki_digest *d, const maki_said_part *part)
 /* What stands around the phrases of a line of output. */
 typedef struct around {
     bool
-        counts; /* a number right beside a word that counts: "2 failed", "passed: 10", "失敗 1 件" */
+        counts; /* a number right next to a word that counts: "2 failed", "passed: 10", "失敗 1 件" */
     bool has_code;
     uint32_t code;
 } around;
@@ -255,24 +255,24 @@ static void take_line(void *ctx, maki_str line, bool more)
     if (line.len == 0) return;
     if (o->lines++ == 0) o->first_len = maki_line_copy(o->first, sizeof o->first, line);
     if (!o->of_run) return;
-    unsigned cues = maki_keywords_each(&d->cues, line, look_around, &near);
+    unsigned bits = maki_keywords_each(&d->keywords, line, look_around, &near);
     if (near.has_code) {
         o->has_code = true;
         o->code = near.code;
         return;
     }
     o->last_len = maki_line_copy(o->last, sizeof o->last, line);
-    bool error = (cues & MAKI_KEYWORD_ERROR) && !(cues & MAKI_KEYWORD_NO_ERROR);
-    if (near.counts && !(cues & MAKI_KEYWORD_SHOUT)) {
+    bool error = (bits & MAKI_KEYWORD_ERROR) && !(bits & MAKI_KEYWORD_NO_ERROR);
+    if (near.counts && !(bits & MAKI_KEYWORD_SHOUT)) {
         o->counts_len = maki_line_copy(o->counts, sizeof o->counts, line);
         o->shouts |= error;
         return;
     }
     if (!error) return;
-    o->shouts |= (cues & MAKI_KEYWORD_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
+    o->shouts |= (bits & MAKI_KEYWORD_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
     if (o->errors.count == o->errors.capacity) return;
     maki_text_set_add(&o->errors, maki_text_item_key(line), line,
-                      cues & MAKI_KEYWORD_GENERIC ? 1 : 4, d->messages);
+                      bits & MAKI_KEYWORD_GENERIC ? 1 : 4, d->messages);
 }
 
 static void read_content(maki_digest *d, maki_str content)
@@ -282,7 +282,7 @@ static void read_content(maki_digest *d, maki_str content)
     maki_said_part part;
     while (maki_blocks_next(&blocks, &block)) {
         if (maki_said_part_of(block, &part) && part.kind == MAKI_SAID_TEXT)
-            maki_line_reader_string(&d->feed, part.value, take_line, d);
+            maki_line_reader_string(&d->lines, part.value, take_line, d);
     }
 }
 
@@ -297,7 +297,7 @@ static bool read_wrapped(maki_digest *d, maki_str content)
     if (maki_json_check(text, &value, NULL) != MAKI_OK) return false;
     maki_str output = maki_json_string(value, "output");
     if (!output.len) return false;
-    maki_line_reader_string(&d->feed, output, take_line, d);
+    maki_line_reader_string(&d->lines, output, take_line, d);
     double code = maki_json_number(maki_json_field(value, "metadata"), "exit_code", NAN);
     if (isnan(code)) return true;
     d->outcome.has_code = true;

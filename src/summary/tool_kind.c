@@ -1,4 +1,4 @@
-/* tool_kind.c -- see tool_kind.h. */
+/* tool_kind.c -- tables of the words in names of tools, of arguments and of commands. */
 #include "summary/tool_kind.h"
 
 #include <string.h>

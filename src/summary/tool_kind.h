@@ -37,7 +37,7 @@ maki_tool_args maki_tool_args_cut(maki_str head);
 maki_tool_kind maki_tool_kind_by(maki_tool_kind kind, maki_tool_args *args);
 
 /* The command without what only moves its output about: one line, no leading "cd", no redirection or
- * pipe at its end.  Two runs of one command have the same.  Returns its length in out[room]. */
+ * pipe at its end.  Two runs of one command have the same.  Returns its length in out[capacity]. */
 size_t maki_command_name(maki_str command, char *out, size_t capacity);
 /* Does a run of `whole` include one of `part` ("npm test" and "npm test -- cart")?  Both are names. */
 bool maki_command_covers(maki_str whole, maki_str part);

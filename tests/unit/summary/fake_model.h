@@ -1,4 +1,4 @@
-/* fake_model.h -- a model for tests: it answers what it is told, in any mood, and keeps what it was asked. */
+/* fake_model.h -- a model for tests: it answers as its scenario says and keeps what it was asked. */
 #ifndef MAKI_TESTS_FAKE_MODEL_H
 #define MAKI_TESTS_FAKE_MODEL_H
 
@@ -31,7 +31,7 @@ typedef enum fake_scenario {
 typedef struct fake_model {
     maki_model model; /* hand this in */
     fake_scenario scenario;
-    int bad_from; /* the mood is that of this call and later ones, FAKE_ANSWERS before; 0: always */
+    int bad_from; /* the scenario is that of this call and later ones, FAKE_ANSWERS before; 0: always */
     const char *reply; /* "%d" in it becomes the number of the call */
     fake_env *fe;      /* of FAKE_LATE */
     bool cancelled;

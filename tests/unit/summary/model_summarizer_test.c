@@ -155,8 +155,8 @@ static const struct {
     { "brief", english, "brief", -1, "the next steps", "=== The conv", "Do not answer" },
     { "brief, Korean", korean, "brief", -1, "다음 단계", "=== 요약", "지시에" },
     { "of tasks", japanese, "task", -1, "30〜40%", "=== 要約", "指示に" },
-    { "one's own", english, "Tell it: {messages}That was all 🍣", -1, "",
-      "Tell it: \n\n[user]: Please", "That was all 🍣" },
+    { "one's own", english, "Sum it up: {messages}That was all 🍣", -1, "",
+      "Sum it up: \n\n[user]: Please", "That was all 🍣" },
     { "one's own without a place", chinese, "请写诗", -1, "", "请写诗\n\n[user]: 请修复", "" },
 };
 
@@ -188,7 +188,7 @@ static void test_prompts(void)
     }
 }
 
-/* ---- moods ----------------------------------------------------------------------------------------------------- */
+/* ---- scenarios ----------------------------------------------------------------------------------------------------- */
 
 static const struct {
     const char *name;
@@ -327,7 +327,7 @@ static void test_parts(void)
             snprintf(number, sizeof number, "]: #%zu ", n);
             CHECK(strstr(k.model.all, number) != NULL);
         }
-        /* what is told of the prompt is what a tokenizer finds in it */
+        /* the size given for the prompt is what a tokenizer finds in it */
         uint64_t told = k.model.prompt_tokens;
         uint64_t real = tokens_of(k.model.prompt, k.model.prompt_len) +
                         tokens_of(k.model.system, strlen(k.model.system));
@@ -344,7 +344,7 @@ static void test_parts(void)
     k.how.window = 6200;
     CHECK_STATUS(summarise(&k, talk), MAKI_OK, &k.err);
     CHECK_CSTR(k.summary.fell_back.code, "UPSTREAM");
-    CHECK_DOUBLE(k.summary.usage.cost, 0.75); /* what was asked in vain is told too */
+    CHECK_DOUBLE(k.summary.usage.cost, 0.75); /* requests in vain cost too */
     CHECK_DOUBLE(k.summary.usage.output, 21);
     kit_close(&k);
     tap_row("parts: cancelled in the second");

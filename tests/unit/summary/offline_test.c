@@ -34,19 +34,18 @@ static const struct {
 } rows[] = {
     { "the first and the newest request",
       USER("Fix the login page.") SAYS("I fixed it.") USER("Now fix the logout page too."),
-      { "First request: “Fix the login page.”", "Newest request: “Now fix the logout page too.”",
-        "## Pending Tasks" },
-      { 0 } },
+      { "First request: “Fix the login page.”", "Newest request: “Now fix the logout page too.”" },
+      { "## Pending Tasks", "- -" } },
     { "decisions word for word",
       USER("Hello there, friend.") SAYS("We decided to keep `max_rows` at 250. It is enough."),
       { "- “We decided to keep `max_rows` at 250.”" },
       { "“It is enough.”" } },
     { "sentences that bring a path, name or number, in the order they stood",
-      USER("Hello there, friend.") SAYS("Well, that is nice to hear. The cache is in src/cache.rs.")
+      USER("Hello there, friend.") SAYS("Well, that is nice of you. The cache is in src/cache.rs.")
           SAYS("在庫は max_stock の 512 件までです。") SAYS("캐시는 또 src/cache.rs 에 있습니다.")
               SAYS("Bye for now, my friend."),
-      { "Key points:\n- The cache is in src/cache.rs.\n- 在庫は max_stock の 512 件までです。\n\n" },
-      { "nice to hear", "- 캐시는" } },
+      { "Replies:\n- The cache is in src/cache.rs.\n- 在庫は max_stock の 512 件までです。\n" },
+      { "nice of you", "- 캐시는" } },
     { "files: which, what was done, how often",
       CALL("1", "Read", "{\"file_path\":\"src/a.c\"}") RESULT("1", "int x;")
           CALL("2", "Edit", "{\"file_path\":\"src/a.c\"}") RESULT("2", "ok")
@@ -143,8 +142,8 @@ static const struct {
     { "a task that was finished is closed",
       USER("We still need to write the migration for orders.")
           SAYS("The migration for orders is done now."),
-      { "Pending Tasks\n-" },
-      { "[ ]" } },
+      { "The migration for orders is done now." },
+      { "[ ]", "Pending Tasks" } },
     { "a question nobody answered",
       USER("Please go on with it.") SAYS("Which port shall the server use?"),
       { "Unanswered: Which port shall the server use?" },
@@ -153,7 +152,7 @@ static const struct {
       SAYS("Which port shall the server use?") USER("Use port 8443 for it."),
       { "8443" },
       { "Unanswered" } },
-    { "code is told by its place only",
+    { "of code only its place is noted",
       SAYS(
           "In src/x.py:\\n```python\\nimport os\\nx_value = 1\\ny_value = 2\\nprint(x_value)\\n```"),
       { "Code blocks: python 4 lines (src/x.py)" },
@@ -174,6 +173,63 @@ static const struct {
       SUMMARY(
           "**4. Relevant Files and Code:** src/z.go holds the loop.\\n**6. Pending Tasks:**\\n- measure it"),
       { "src/z.go", "- [ ] measure it" },
+      { 0 } },
+    { "rules of a person, word for word, in four languages",
+      USER("Hi! Never push to main without asking me. Fix the login page.") SAYS("Will do.")
+          USER("テストは絶対に消さないでください。") USER("未经我同意，不得修改数据库。")
+              USER("로그는 절대로 지우지 마세요.") SAYS("네."),
+      { "Never push to main without asking me.", "テストは絶対に消さないでください。",
+        "未经我同意，不得修改数据库。", "로그는 절대로 지우지 마세요." },
+      { 0 } },
+    { "what the model says is no rule",
+      USER("Hello there, friend.") SAYS("You must never push."),
+      { "Hello" },
+      { "Rules" } },
+    { "a rule with its exception is one",
+      USER("Never deploy on a Friday. The only exception is a security fix. Thanks!"),
+      { "Rules:\n- “Never deploy on a Friday. The only exception is a security fix.”\n" },
+      { "Fridays" } },
+    { "a rule that refers to another stands with what it refers to",
+      USER("The folder legacy is next. The same rule applies there, do not edit it."),
+      { "- “The folder legacy is next. The same rule applies there, do not edit it.”" },
+      { 0 } },
+    { "the items of a list of rules",
+      USER("Our ground rules:\\n- two spaces\\n- コメントは英語\\n\\nNow go on."),
+      { "- “Our ground rules: two spaces”\n- “Our ground rules: コメントは英語”" },
+      { 0 } },
+    { "the newest decision on a question overrides the one before",
+      USER("Let's use MySQL for the orders service.") SAYS("Fine.") USER("The cache will be Redis.")
+          SAYS("Fine.") USER("Change of plan: Postgres for the orders service."),
+      { "Decisions:\n- “Let's use MySQL for the orders service.” (overridden)\n- “The cache will be "
+        "Redis.”\n- “Change of plan: Postgres for the orders service.”" },
+      { 0 } },
+    { "in other languages",
+      USER("注文のデータベースはMySQLにします。") SAYS("はい。")
+          USER("やっぱり注文のデータベースはPostgreSQLに変更します。"),
+      { "- 「注文のデータベースはMySQLにします。」 (後の決定で取り消し)\n- "
+        "「やっぱり注文のデータベースはPostgreSQLに変更します。」\n" },
+      { 0 } },
+    { "the model repeats what was decided: once is enough",
+      USER("We decided to use Postgres for the orders service.")
+          SAYS("Agreed: we use Postgres for the orders service."),
+      { "Postgres" },
+      { "- “Agreed", "- Agreed" } },
+    { "goals and who is who",
+      USER("We're building a shop for Kyoto Tea. Mina Park is our designer, Joon Park the lawyer.")
+          SAYS("Nice."),
+      { "Goals and people:\n- We're building a shop for Kyoto Tea.\n- Mina Park is our designer, "
+        "Joon Park the lawyer." },
+      { 0 } },
+    { "a short answer stands with its question",
+      SAYS("Which port shall the server use?") USER("8443."),
+      { "Which port shall the server use? → 8443." },
+      { 0 } },
+    { "rules and decisions of an earlier summary stay as they stand",
+      SUMMARY(
+          "## Key Technical Concepts\\nRules:\\n- “Keep it in C.”\\n- “不要碰 legacy。”\\nDecisions:\\n- “MySQL it "
+          "is for orders.” (overridden)\\n- “Postgres for orders.”\\n") USER("Thank you for that."),
+      { "Rules:\n- “不要碰 legacy。”\n- “Keep it in C.”\nDecisions:\n- “MySQL it is for orders.” "
+        "(overridden)\n- “Postgres for orders.”\n" },
       { 0 } },
     { "what a client adds is not the request",
       USER(
@@ -202,15 +258,75 @@ static void test_rows(void)
     }
 }
 
+/* ---- again and again --------------------------------------------------------------------------------------- */
+
+static void put_json(maki_buf *out, const char *before, maki_str text, const char *after)
+{
+    maki_jw w;
+    maki_buf_add(out, maki_str_of(before));
+    maki_jw_init(&w, maki_buf_sink(out), NULL);
+    maki_jw_string(&w, text);
+    CHECK(maki_jw_end(&w) == MAKI_OK);
+    maki_buf_add(out, maki_str_of(after));
+}
+
+static size_t times_in(maki_str text, const char *part)
+{
+    size_t n = 0;
+    for (maki_str p = maki_str_of(part); maki_str_has(text, p); n++)
+        text = maki_str_from(text, maki_str_find_nocase(text, p) + p.len);
+    return n;
+}
+
+/* Each summary covers the one before and ten messages more. */
+static void test_again(void)
+{
+    static const char *const kept[] = { "Never touch the billing tables.",
+                                        "回答は必ず日本語で。",
+                                        "一律用 UTC 时间。",
+                                        "테스트 없이는 절대 배포하지 마세요.",
+                                        "We decided to ship on Linux only.",
+                                        "Lee Jihoon leads the shop team." };
+    maki_env env = maki_env_system();
+    maki_arena arena = maki_arena_new(env.alloc, MOST);
+    maki_buf talk = maki_buf_new(env.alloc, MOST);
+    maki_str text = { "", 0 };
+    maki_err err = { 0 };
+    tap_row("what was laid down stands once, as it was said, after twenty condenses");
+    for (int round = 0; round < 20; round++) {
+        maki_buf_clear(&talk);
+        if (round)
+            put_json(&talk, "{\"role\":\"assistant\",\"isSummary\":true,\"content\":", text, "}\n");
+        for (size_t i = 0; round == 0 && i < COUNT(kept); i++)
+            put_json(&talk, "{\"role\":\"user\",\"content\":", maki_str_of(kept[i]), "}\n");
+        for (int i = 0; i < 10; i++) {
+            char said[200];
+            snprintf(said, sizeof said,
+                     "Please look at step %d of part %d again, it is slow on my machine.", i,
+                     round);
+            put_json(&talk,
+                     i % 2 ? "{\"role\":\"assistant\",\"content\":"
+                           : "{\"role\":\"user\",\"content\":",
+                     maki_str_of(said), "}\n");
+        }
+        if (!CHECK_STATUS(summarise(maki_buf_str(&talk), 600, &arena, &text, &err), MAKI_OK, &err))
+            break;
+    }
+    for (size_t i = 0; i < COUNT(kept); i++)
+        if (!CHECK_EQ(times_in(text, kept[i]), 1)) printf("# %s\n", kept[i]);
+    maki_buf_free(&talk);
+    maki_arena_free(&arena);
+}
+
 /* ---- budget ---------------------------------------------------------------------------------------------- */
 
 static const struct {
     uint64_t tokens, budget;
     double ratio;
 } budget_rows[] = {
-    { 0, 0, 0.75 },          { 1000, 250, 0.75 },   { 1000, 500, 0.5 },
-    { 6000, 1000, 0.75 },    { 30000, 2700, 0.75 }, { 30000, 2700, 0.5 },
-    { 1000000, 8000, 0.75 }, { 1000, 250, 7 },      { 30000, 1500, 0.95 },
+    { 0, 0, 0.75 },          { 1000, 350, 0.75 },   { 1000, 500, 0.5 },    { 1000, 200, 0.8 },
+    { 6000, 2100, 0.75 },    { 10000, 2700, 0.75 }, { 30000, 2700, 0.75 }, { 30000, 2700, 0.5 },
+    { 1000000, 8000, 0.75 }, { 1000, 350, 7 },      { 30000, 1500, 0.95 },
 };
 
 static void test_budget(void)
@@ -251,7 +367,7 @@ static void test_faults(void)
         maki_str text;
         fake_alloc_fail_at(&fe, nth);
         maki_arena arena = maki_arena_new(fe.env.alloc, MOST);
-        maki_status st = summarise(talk, nth % 2 ? 700 : 0, &arena, &text, &err);
+        maki_status st = summarise(talk, nth % 2 ? 700 : 2000, &arena, &text, &err);
         bool injected = fake_alloc_failed(&fe);
         CHECK_STATUS(st, injected ? MAKI_NOMEM : MAKI_OK, &err);
         if (nth == 0) {
@@ -369,7 +485,7 @@ static void test_odd(void)
     CHECK(maki_str_has(text, MAKI_LIT("deep")));
     tap_row("no message at all");
     CHECK_STATUS(summarise((maki_str){ "", 0 }, 500, &arena, &text, &err), MAKI_OK, &err);
-    CHECK(maki_str_has(text, MAKI_LIT("## Pending Tasks")));
+    CHECK(maki_str_has(text, MAKI_LIT("Messages and tool calls: 0, 0")));
     maki_arena_free(&arena);
     maki_buf_free(&all);
 }
@@ -402,6 +518,7 @@ static void test_languages(void)
 int main(void)
 {
     test_rows();
+    test_again();
     test_budget();
     test_faults();
     test_hostile();

@@ -14,7 +14,7 @@
 
 /* ---- paths, names, numbers ------------------------------------------------------------------------- */
 
-static void put_find(void *ctx, maki_fact what, maki_str text)
+static void put_entity(void *ctx, maki_fact what, maki_str text)
 {
     char *out = ctx;
     size_t n = strlen(out);
@@ -23,7 +23,7 @@ static void put_find(void *ctx, maki_fact what, maki_str text)
 
 static const struct {
     const char *text, *found;
-} find_rows[] = {
+} entity_rows[] = {
     { "see src/net/http.c.", "P:src/net/http.c" },
     { "src/a.tsを修正し、lib/b.goも見た", "P:src/a.ts P:lib/b.go" },
     { "`docs/設計書.md` を読む", "P:docs/設計書.md" },
@@ -43,13 +43,13 @@ static const struct {
     { "мир/привет.md שלום/עולם 🎉/🎉", "" },
 };
 
-static void test_finds(void)
+static void test_entities(void)
 {
-    for (size_t i = 0; i < COUNT(find_rows); i++) {
+    for (size_t i = 0; i < COUNT(entity_rows); i++) {
         char out[512] = "";
-        tap_row("finds in \"%s\"", find_rows[i].text);
-        maki_entities_in(maki_str_of(find_rows[i].text), put_find, out);
-        CHECK_CSTR(out, find_rows[i].found);
+        tap_row("entities in \"%s\"", entity_rows[i].text);
+        maki_entities_in(maki_str_of(entity_rows[i].text), put_entity, out);
+        CHECK_CSTR(out, entity_rows[i].found);
     }
 }
 
@@ -58,7 +58,7 @@ static void test_finds(void)
 static const struct {
     const char *text;
     unsigned bits, of; /* which of these bits are expected */
-} cue_rows[] = {
+} keyword_rows[] = {
     { "We decided to use Redis.", MAKI_KEYWORD_DECISION,
       MAKI_KEYWORD_DECISION | MAKI_KEYWORD_OPEN },
     { "the undecided one", 0, MAKI_KEYWORD_DECISION },
@@ -84,14 +84,15 @@ static const struct {
     { "ab", 0, ~0u },
 };
 
-static void test_cues(void)
+static void test_keywords(void)
 {
-    maki_keywords cues;
-    maki_keywords_init(&cues);
-    for (size_t i = 0; i < COUNT(cue_rows); i++) {
-        tap_row("phrases of \"%s\"", cue_rows[i].text);
-        CHECK_EQ(maki_keywords_in(&cues, maki_str_of(cue_rows[i].text)) & cue_rows[i].of,
-                 cue_rows[i].bits);
+    maki_keywords keywords;
+    maki_keywords_init(&keywords);
+    for (size_t i = 0; i < COUNT(keyword_rows); i++) {
+        tap_row("phrases of \"%s\"", keyword_rows[i].text);
+        CHECK_EQ(maki_keywords_in(&keywords, maki_str_of(keyword_rows[i].text)) &
+                     keyword_rows[i].of,
+                 keyword_rows[i].bits);
     }
 }
 
@@ -180,7 +181,7 @@ static void test_arguments(void)
 {
     maki_tool_args args = maki_tool_args_cut(
         MAKI_LIT("{\"file_path\": \"a \\\"b\\\".c\", \"content\":\"int main(vo"));
-    tap_row("arguments that are cut still tell the path");
+    tap_row("arguments that are cut still give the path");
     CHECK_STR(args.path, "\"a \\\"b\\\".c\"");
     args = maki_tool_args_cut(MAKI_LIT("{\"path\":\"a/b"));
     tap_row("a path that is cut itself is none");
@@ -193,9 +194,9 @@ static void test_arguments(void)
     CHECK_EQ(args.path.len + args.command.len + args.todos.len, 0);
 }
 
-/* ---- notes ------------------------------------------------------------------------------------------------ */
+/* ---- sets ------------------------------------------------------------------------------------------------- */
 
-static void test_notes(void)
+static void test_text_set(void)
 {
     fake_env fe;
     maki_text_set notes;
@@ -241,13 +242,13 @@ static void count_line(void *ctx, maki_str line, bool more)
     l->split |= line.len > 0 && ((unsigned char)line.ptr[0] & 0xC0) == 0x80;
 }
 
-static void test_feed(void)
+static void test_line_reader(void)
 {
-    static maki_line_reader feed;
+    static maki_line_reader reader;
     static char text[60002];
     lines l = { 0 };
     tap_row("lines of a JSON string");
-    maki_line_reader_string(&feed, MAKI_LIT("\"a\\nb\\n\\nc\\u3042\""), count_line, &l);
+    maki_line_reader_string(&reader, MAKI_LIT("\"a\\nb\\n\\nc\\u3042\""), count_line, &l);
     CHECK_EQ(l.count, 4);
     CHECK_EQ(l.bytes, 6);
     tap_row("a line without end comes in parts and no character is cut");
@@ -256,7 +257,7 @@ static void test_feed(void)
         memcpy(text + i, "あ", 3);
     text[60001] = '"';
     l = (lines){ 0 };
-    maki_line_reader_string(&feed, (maki_str){ text, sizeof text }, count_line, &l);
+    maki_line_reader_string(&reader, (maki_str){ text, sizeof text }, count_line, &l);
     CHECK_EQ(l.bytes, 60000);
     CHECK(l.longest <= MAKI_LINE_READER_LINE && !l.split);
 }
@@ -266,7 +267,7 @@ static void test_feed(void)
 static const struct {
     const char *a, *b;
     unsigned terms, shared; /* of a; at least of both */
-} sketch_rows[] = {
+} simhash_rows[] = {
     { "The payment is late", "late PAYMENT", 3, 2 },
     { "在庫の引き当て", "在庫を見る", 6, 1 },
     { "まだです", "まだです", 0, 0 },
@@ -274,14 +275,14 @@ static const struct {
     { "", "ab", 0, 0 },
 };
 
-static void test_sketches(void)
+static void test_simhash(void)
 {
-    for (size_t i = 0; i < COUNT(sketch_rows); i++) {
-        maki_simhash a = maki_simhash_of(maki_str_of(sketch_rows[i].a));
-        maki_simhash b = maki_simhash_of(maki_str_of(sketch_rows[i].b));
-        tap_row("terms of \"%s\"", sketch_rows[i].a);
-        CHECK_EQ(maki_simhash_similarity(&a, &a), sketch_rows[i].terms);
-        CHECK_EQ(maki_simhash_similarity(&a, &b), sketch_rows[i].shared);
+    for (size_t i = 0; i < COUNT(simhash_rows); i++) {
+        maki_simhash a = maki_simhash_of(maki_str_of(simhash_rows[i].a));
+        maki_simhash b = maki_simhash_of(maki_str_of(simhash_rows[i].b));
+        tap_row("terms of \"%s\"", simhash_rows[i].a);
+        CHECK_EQ(maki_simhash_similarity(&a, &a), simhash_rows[i].terms);
+        CHECK_EQ(maki_simhash_similarity(&a, &b), simhash_rows[i].shared);
     }
 }
 
@@ -328,13 +329,13 @@ static void test_wording(void)
 
 int main(void)
 {
-    test_finds();
-    test_cues();
+    test_entities();
+    test_keywords();
     test_tools();
     test_arguments();
-    test_notes();
-    test_feed();
-    test_sketches();
+    test_text_set();
+    test_line_reader();
+    test_simhash();
     test_wording();
     return tap_end();
 }
