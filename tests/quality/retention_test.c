@@ -28,6 +28,7 @@
 #include "history/conversation.h"
 #include "history/token_counter.h"
 #include "manage/choose_summarizer.h"
+#include "summary/offline.h"
 #include "tap.h"
 
 enum {
@@ -902,6 +903,7 @@ static void check_bars(void)
 int main(int argc, char **argv)
 {
     static play p;
+    maki_offline offline = MAKI_OFFLINE_INIT;
     char path[512];
     maki_err err = { 0 };
     maki_summarizer_in in = { .env = &p.env };
@@ -918,7 +920,8 @@ int main(int argc, char **argv)
                      MAKI_OK, &err) &&
         CHECK_STATUS(maki_summarizer_choose(&in, &p.summarizer, &err), MAKI_OK, &err)) {
         maki_token_counter_init(&p.counter, &p.env);
-        p.summarizer.offline.tokenizer = p.tokenizer;
+        offline.tokenizer = p.tokenizer; /* one for all of them is faster */
+        p.summarizer.writer = maki_summarizer_offline_with(&offline);
         run_all(&p, argc > 2 ? argv[2] : NULL);
         print_table();
         check_bars();
