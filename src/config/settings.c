@@ -55,6 +55,7 @@ static const maki_config_setting window_rows[] = {
     AMOUNT(NUMBER, "profileThresholds.*", NULL, 5, 100, EDITOR, .inherits = true, HELP("the threshold of one profile, named by its model; -1: the general one")),
     ROW(TEXT, "currentProfileId", NULL, EDITOR, HELP("the profile in use; usually the model of the request")),
     AMOUNT(INTEGER, "messagesRetainCount", "3", 1, 1000, EDITOR, HELP("newest messages that a condense leaves as they are; what suits the model unless set")),
+    AMOUNT(NUMBER, "prices.*.input", NULL, 0, 999, HELP("dollars for a million input tokens of this model: whether another one is cheaper for summaries")),
     ROW(TEXT, "profiles.*.condenseModel", NULL, HELP("the model that summarises for this one")),
     AMOUNT(NUMBER, "profiles.*.compressionRatio", NULL, 0.05, 0.99, HELP("share of the tokens that a summary should save")),
     AMOUNT(INTEGER, "profiles.*.keepMessages", NULL, 1, 1000, HELP("messagesRetainCount of this profile")),
@@ -94,7 +95,7 @@ static const maki_config_setting policy_rows[] = {
 
 static const maki_config_setting summary_rows[] = {
     ROW(TEXT, "summary.provider", NULL, HELP("who summarises: offline, or one of `llm`; usually llm.provider, and offline without a key")),
-    ROW(TEXT, "summary.model", NULL, HELP("its model; usually the profile's condenseModel")),
+    ROW(TEXT, "summary.model", NULL, HELP("its model; usually the profile's condenseModel, else a cheaper one of the same provider, else its own")),
     ROW(TEXT, "summary.prompt", "standard", HELP("standard (six headings), brief, or your own; {messages} is where the messages go")),
     AMOUNT(INTEGER, "summary.max_tokens", "4096", 64, 1000000, HELP("the longest summary")),
     AMOUNT(TIME, "summary.timeout", "2m", 1000, DAY_MS, HELP("then the offline summary takes its place")),
