@@ -61,6 +61,7 @@ static const maki_config_setting window_rows[] = {
     AMOUNT(NUMBER, "profileThresholds.*", NULL, 5, 100, EDITOR, .inherits = true, HELP("the threshold of one profile, named by its model; -1: the general one")),
     ROW(STRING, "currentProfileId", NULL, EDITOR, HELP("the profile in use; default: the model of the request")),
     AMOUNT(INTEGER, "messagesRetainCount", "3", 1, 1000, EDITOR, HELP("newest messages that a condense does not change; by default it depends on the model")),
+    AMOUNT(NUMBER, "prices.*.input", NULL, 0, 999, HELP("dollars for a million input tokens of this model: whether another one is cheaper for summaries")),
     ROW(STRING, "profiles.*.condenseModel", NULL, HELP("the model that writes summaries for this one")),
     AMOUNT(NUMBER, "profiles.*.compressionRatio", NULL, 0.05, 0.99, HELP("ratio of tokens that a summary should save")),
     AMOUNT(INTEGER, "profiles.*.keepMessages", NULL, 1, 1000, HELP("messagesRetainCount of this profile")),
@@ -100,7 +101,7 @@ static const maki_config_setting policy_rows[] = {
 
 static const maki_config_setting summary_rows[] = {
     ROW(STRING, "summary.provider", NULL, HELP("who writes summaries: offline, or one of `llm`; default: llm.provider, offline without an API key")),
-    ROW(STRING, "summary.model", NULL, HELP("its model; default: the profile's condenseModel")),
+    ROW(STRING, "summary.model", NULL, HELP("its model; default: the profile's condenseModel, else a cheaper one of the same provider, else its own")),
     ROW(STRING, "summary.prompt", "standard", HELP("standard (six headings), brief, or a prompt of your own, in which {messages} is replaced by the messages")),
     AMOUNT(INTEGER, "summary.max_tokens", "4096", 64, 1000000, HELP("maximum tokens of a summary")),
     AMOUNT(DURATION, "summary.timeout", "2m", 1000, DAY_MS, HELP("of the request; then the offline summary is used")),

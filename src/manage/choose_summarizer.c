@@ -4,9 +4,56 @@
 #include "manage/choose_summarizer.h"
 
 #include "base/str.h"
+#include "config/config_path.h"
 #include "config/summarizers.h"
 #include "manage/window.h"
 #include "summary/measure.h"
+
+/* Dollars for a million input tokens, by the longest prefix; 0: unknown.  From the price lists of the providers
+ * (anthropic.com/pricing, platform.openai.com/docs/pricing), 2025-11. */
+static double listed_price(maki_str model)
+{
+    static const struct {
+        const char *prefix;
+        double dollars;
+    } rows[] = { { "claude-3-5-haiku", 0.8 },
+                 { "claude-haiku-4-5", 1 },
+                 { "claude-3-5-sonnet", 3 },
+                 { "claude-3-7-sonnet", 3 },
+                 { "claude-sonnet-4", 3 },
+                 { "gpt-3.5-turbo", 0.5 },
+                 { "gpt-4", 30 },
+                 { "gpt-4-turbo", 10 },
+                 { "gpt-4o", 2.5 },
+                 { "gpt-4o-mini", 0.15 },
+                 { "gpt-4.1", 2 },
+                 { "gpt-4.1-mini", 0.4 },
+                 { "gpt-4.1-nano", 0.1 },
+                 { "gpt-5", 1.25 },
+                 { "gpt-5-mini", 0.25 },
+                 { "gpt-5-nano", 0.05 } };
+    double dollars = 0;
+    size_t longest = 0;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        maki_str prefix = maki_str_of(rows[i].prefix);
+        if (prefix.len <= longest || !maki_str_starts(model, prefix)) continue;
+        longest = prefix.len;
+        dollars = rows[i].dollars;
+    }
+    return dollars;
+}
+
+/* By the configuration; else by the list, which holds at the providers of these models alone. */
+static bool is_cheaper(const maki_config *config, maki_str provider, maki_str model, maki_str than)
+{
+    double a = maki_config_number(config, maki_config_path_of("prices", model, "input").text);
+    double b = maki_config_number(config, maki_config_path_of("prices", than, "input").text);
+    if (!(a > 0 && b > 0) && maki_str_in(provider, "anthropic|openai")) {
+        a = listed_price(model);
+        b = listed_price(than);
+    }
+    return a > 0 && a < b;
+}
 
 /* The model that the settings name; false: it is not usable, which is logged. */
 static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out)
@@ -21,7 +68,10 @@ static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out
         st = in->model->find(in->model, name, &out->found, why);
     }
     if (st == MAKI_OK) {
-        name->model = maki_str_of(out->found.model);
+        maki_str own = maki_str_of(out->found.model), other = maki_strategy_of(own).condense_model;
+        out->cheaper = out->settings.model.len == 0 && in->config &&
+                       is_cheaper(in->config, name->provider, other, own);
+        name->model = out->cheaper ? other : own;
         *why = (maki_err){ 0 };
         return true;
     }
@@ -80,6 +130,12 @@ static maki_status run_configured(const maki_summarizer *self, const maki_summar
     maki_status st;
     if (c->unusable.status == MAKI_OK) {
         st = run_model(c, request, arena, out, err);
+        if (st == MAKI_OK && c->cheaper && out->fell_back.status == MAKI_NOTFOUND) {
+            c->cheaper = false;
+            c->by_model.name.model = maki_str_of(c->found.model);
+            c->by_model.window = c->found.window;
+            st = run_model(c, request, arena, out, err);
+        }
     } else {
         bool named;
         maki_summarizer offline = built_in(&c->settings, &named);
@@ -112,8 +168,9 @@ maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer
     if (!named && find_model(in, out)) {
         const maki_model_name *name = &out->by_model.name;
         bool same = maki_str_is(name->provider, in->provider) &&
-                    maki_str_is(name->model, in->answering) && in->window > 0;
-        out->by_model.window = same ? (uint64_t)in->window : out->found.window;
+                    maki_str_is(maki_str_of(out->found.model), in->answering) && in->window > 0;
+        if (same) out->found.window = (uint64_t)in->window;
+        out->by_model.window = out->cheaper ? 0 : out->found.window;
         out->by_provider = maki_summarizer_provider(&out->by_model);
     }
     out->self = out;

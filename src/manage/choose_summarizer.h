@@ -5,6 +5,10 @@
  * summarizer takes its place (summary/model_summarizer.h): maki_summary.fell_back has the reason, and it is logged,
  * condense_failed reason= fallback=offline.
  *
+ * Which model of the provider: summary.model, else the profile's condenseModel, else the one that suits the provider's own
+ * model (maki_strategy.condense_model), if it is cheaper by the configuration (prices.*.input) or the table of prices.  When
+ * the provider does not serve that one, its own model is asked.
+ *
  * The window of the summarizing model: that of the answering model if it is the same one, else as configured, else as
  * its provider reports (asked when the first summary is written, so that a run without summaries sends no request), else
  * the table of models. */
@@ -35,6 +39,8 @@ typedef struct maki_summarizer_in {
 typedef struct maki_summarizer_choice {
     maki_summary_settings settings;
     maki_model_found found;
+    bool
+        cheaper; /* `found` is the provider's own model, and a cheaper one by default writes instead */
     maki_err
         unusable; /* why the configured model is; status MAKI_OK: it is not, or none is configured */
     const maki_logger *logger; /* or NULL */

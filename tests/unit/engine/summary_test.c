@@ -114,6 +114,42 @@ static void fallback(engine_kit *kit)
     CHECK_EQ(engine_kit_requests(kit), before + (unsigned)turns);
 }
 
+/* Sonnet's summaries are by Haiku where the configuration says that it is cheaper. */
+static void cheaper_model(engine_kit *kit)
+{
+    static const struct {
+        const char *name, *more, *model;
+    } cases[] = {
+        { "no prices: the provider's own model writes", "", "claude-3-7-sonnet-x" },
+        { "prices.*.input: a cheaper one by the configuration",
+          "prices:\n  claude-3-7-sonnet-x: {input: 3}\n  claude-3-5-haiku-20241022: {input: 0.8}\n",
+          "claude-3-5-haiku-20241022" },
+        { "one that costs more",
+          "prices:\n  claude-3-7-sonnet-x: {input: 0.5}\n  claude-3-5-haiku-20241022: {input: 0.8}\n",
+          "claude-3-7-sonnet-x" },
+        { "summary.model wins",
+          "prices:\n  claude-3-7-sonnet-x: {input: 3}\n  claude-3-5-haiku-20241022: {input: 0.8}\n",
+          "fake" },
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char more[900], name[32], want[64];
+        snprintf(
+            more, sizeof more,
+            "  mine:\n    base_url: %s\n    context_length: 32000\n    model: claude-3-7-sonnet-x\n" SMALL_THRESHOLD
+            "%ssummary:\n  provider: mine\n  background: false\n%s",
+            kit->url, cases[i].more, i == 3 ? "  model: fake\n" : "");
+        snprintf(name, sizeof name, "cheaper-%zu", i);
+        snprintf(want, sizeof want, "\"model\":\"%s\"", cases[i].model);
+        engine_kit_configure(kit, more);
+        tap_row("%s", cases[i].name);
+        talk_until_managed(kit, engine_kit_session(kit, name), "mine");
+        CHECK_EQ(kit->result.managed.fell_back.status, MAKI_OK);
+        char *asked = engine_kit_body(kit, 1);
+        CHECK(has(asked, want));
+        free(asked);
+    }
+}
+
 /* Turns in which the session grows over what is allowed: it is truncated. */
 static void no_condensing(engine_kit *kit)
 {
@@ -230,6 +266,7 @@ int main(int argc, char **argv)
     window_of_its_model(&kit);
     named_by_the_caller(&kit);
     fallback(&kit);
+    cheaper_model(&kit);
     no_condensing(&kit);
     the_model(&kit);
     kit.result.runs = 0;
