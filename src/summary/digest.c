@@ -138,18 +138,16 @@ static maki_text_item *nearest(maki_text_set *set, const maki_text_item *to, uns
     return best;
 }
 
-/* What a person settled last, a few messages ago. */
+/* What a person decided last, one turn before. */
 static maki_text_item *latest(maki_text_set *set, const maki_text_item *before, uint32_t now)
 {
-    enum { JUST_NOW = 2, FACT = 2 };
+    enum { JUST_NOW = 2 };
     maki_text_item *last = NULL;
     for (size_t i = 0; i < set->count; i++) {
         maki_text_item *e = &set->at[i];
-        bool said =
-            e->kind == MAKI_BY_USER && e->weight >= FACT && e->state == MAKI_DECISION_LATEST;
-        if (said && e->key != before->key && e->last + JUST_NOW >= now &&
-            (!last || e->last >= last->last))
-            last = e;
+        bool open =
+            e->kind == MAKI_BY_USER && e->state == MAKI_DECISION_LATEST && e->key != before->key;
+        if (open && e->last + JUST_NOW >= now && (!last || e->last >= last->last)) last = e;
     }
     return last;
 }
@@ -165,9 +163,7 @@ static void override_older(maki_digest *d, const maki_text_item *newest, bool ch
         point->state = MAKI_DECISION_OVERRIDDEN;
     bool alone = !best && !point && change &&
                  maki_simhash_similarity(&newest->simhash, &newest->simhash) <= FEW;
-    if (alone) best = latest(&d->points, newest, d->messages);
-    maki_text_item *decided = alone ? latest(&d->decisions, newest, d->messages) : NULL;
-    if (decided && (!best || decided->last >= best->last)) best = decided;
+    if (alone) best = latest(&d->decisions, newest, d->messages);
     if (best) best->state = MAKI_DECISION_OVERRIDDEN;
 }
 
