@@ -36,7 +36,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
         st = maki_text_set_init(sets[i].set, arena, sets[i].capacity, sets[i].text, sets[i].more,
                                 err);
     maki_keywords_init(&d->keywords);
-    d->common = maki_simhash_of(maki_str_of(common_words));
+    maki_term_filter_add(&d->common, maki_str_of(common_words));
     d->arena = arena;
     d->facts = maki_arena_array(arena, MAKI_DIGEST_FACTS, sizeof *d->facts);
     d->fact_slots = maki_arena_array(arena, FACT_SLOTS, sizeof *d->fact_slots);
@@ -108,10 +108,7 @@ void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight)
 
 static maki_simhash subject_of(const maki_digest *d, maki_str text)
 {
-    maki_simhash hash = maki_simhash_of(text);
-    for (size_t i = 0; i < 4; i++)
-        hash.bits[i] &= ~d->common.bits[i];
-    return hash;
+    return maki_simhash_without(text, &d->common);
 }
 
 /* How much the subjects of two sentences agree: 0 to 100, of the shorter one; 0 when it is less than `least`. */
@@ -141,18 +138,16 @@ static maki_text_item *nearest(maki_text_set *set, const maki_text_item *to, uns
     return best;
 }
 
-/* What a person settled last, a few messages ago. */
+/* What a person decided last, one turn before. */
 static maki_text_item *latest(maki_text_set *set, const maki_text_item *before, uint32_t now)
 {
-    enum { JUST_NOW = 6, FACT = 2 };
+    enum { JUST_NOW = 2 };
     maki_text_item *last = NULL;
     for (size_t i = 0; i < set->count; i++) {
         maki_text_item *e = &set->at[i];
-        bool said =
-            e->kind == MAKI_BY_USER && e->weight >= FACT && e->state == MAKI_DECISION_LATEST;
-        if (said && e->key != before->key && e->last + JUST_NOW >= now &&
-            (!last || e->last >= last->last))
-            last = e;
+        bool open =
+            e->kind == MAKI_BY_USER && e->state == MAKI_DECISION_LATEST && e->key != before->key;
+        if (open && e->last + JUST_NOW >= now && (!last || e->last >= last->last)) last = e;
     }
     return last;
 }
@@ -161,16 +156,14 @@ static maki_text_item *latest(maki_text_set *set, const maki_text_item *before, 
  * only "no, the other one" is about the decision that was made just before. */
 static void override_older(maki_digest *d, const maki_text_item *newest, bool change)
 {
-    enum { FEW = 4, SOME = 50, HALF = 50, MOST = 67 }; /* words; percent */
+    enum { FEW = 3, SOME = 50, HALF = 50, MOST = 67 }; /* words; percent */
     maki_text_item *best = nearest(&d->decisions, newest, change ? SOME : MOST, newest->kind);
     maki_text_item *point = nearest(&d->points, newest, HALF, newest->kind);
     if (point && (!best || best->state == MAKI_DECISION_LATEST))
         point->state = MAKI_DECISION_OVERRIDDEN;
     bool alone = !best && !point && change &&
                  maki_simhash_similarity(&newest->simhash, &newest->simhash) <= FEW;
-    if (alone) best = latest(&d->points, newest, d->messages);
-    maki_text_item *decided = alone ? latest(&d->decisions, newest, d->messages) : NULL;
-    if (decided && (!best || decided->last >= best->last)) best = decided;
+    if (alone) best = latest(&d->decisions, newest, d->messages);
     if (best) best->state = MAKI_DECISION_OVERRIDDEN;
 }
 

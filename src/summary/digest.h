@@ -126,7 +126,7 @@ struct maki_digest {
     maki_said goal, request, answer;
     char asked[MAKI_DIGEST_SENTENCE]; /* the question that the last text of the model ended with */
     size_t asked_len;
-    maki_simhash common; /* words that say nothing about what a decision is about */
+    maki_term_filter common; /* words that say nothing about what a decision is about */
     maki_digest_reader reading;
     maki_outcome outcome;
     uint64_t edited; /* the file changed last */

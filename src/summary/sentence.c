@@ -188,10 +188,9 @@ static void keep_with_before(maki_digest *d, maki_text_set *in, const sentence *
     maki_digest_reader *r = &d->reading;
     char both[2 * MAKI_DIGEST_SENTENCE + 1];
     maki_str before = { r->before, r->before_len }, text = s->text;
-    bool fits = before.len && before.len + text.len < MAKI_DIGEST_RULE;
-    bool known = maki_text_set_find(&d->rules, maki_digest_sentence_key(before)) ||
-                 maki_text_set_find(&d->decisions, maki_digest_sentence_key(before));
-    if (fits && !known) text = join(before, text, both);
+    bool heading = s->item && r->list,
+         fits = before.len && before.len + text.len < MAKI_DIGEST_RULE;
+    if (fits && (heading || !r->kept_in)) text = join(before, text, both);
     keep(d, in, text, weight, s->bits & MAKI_KEYWORD_CHANGE);
 }
 

@@ -35,19 +35,36 @@ static bool is_letter(uint32_t code)
     return code >= 0xC0 && code < 0x2000 && code != 0xD7 && code != 0xF7;
 }
 
-static void add_term(maki_simhash *simhash, uint32_t h)
+typedef void (*term_fn)(void *ctx, uint32_t h);
+
+typedef struct collecting {
+    maki_simhash hash;
+    const maki_term_filter *without; /* or NULL */
+} collecting;
+
+static void add_term(void *ctx, uint32_t h)
+{
+    collecting *c = ctx;
+    if (c->without && c->without->bits[h >> 26] >> (h >> 20 & 63) & 1) return;
+    c->hash.bits[h >> 30] |= (uint64_t)1 << (h & 63);
+}
+
+static void filter_term(void *ctx, uint32_t h)
+{
+    ((maki_term_filter *)ctx)->bits[h >> 26] |= (uint64_t)1 << (h >> 20 & 63);
+}
+
+static uint32_t spread(uint32_t h)
 {
     h ^= h >> 15;
     h *= 2246822519u;
-    h ^= h >> 13;
-    simhash->bits[h >> 30] |= (uint64_t)1 << (h & 63);
+    return h ^ h >> 13;
 }
 
-maki_simhash maki_simhash_of(maki_str text)
+static void each_term(maki_str text, term_fn fn, void *ctx)
 {
     enum { TERMS = 64 };
     const uint32_t empty = 2166136261u;
-    maki_simhash out = { { 0 } };
     uint32_t word = empty, before = 0;
     size_t letters = 0, len = 0, terms = 0;
     for (size_t at = 0; at <= text.len && terms < TERMS; at += len) {
@@ -58,18 +75,34 @@ maki_simhash maki_simhash_of(maki_str text)
             word = mix(word, lower(code));
             letters++;
         } else {
-            if (letters >= 3) add_term(&out, word);
+            if (letters >= 3) fn(ctx, spread(word));
             terms += letters >= 3;
             word = empty;
             letters = 0;
         }
         if (cjk && before && !(is_hiragana(cjk) && is_hiragana(before))) {
-            add_term(&out, mix(mix(empty, before), cjk));
+            fn(ctx, spread(mix(mix(empty, before), cjk)));
             terms++;
         }
         before = cjk;
     }
-    return out;
+}
+
+maki_simhash maki_simhash_without(maki_str text, const maki_term_filter *filter)
+{
+    collecting c = { .without = filter };
+    each_term(text, add_term, &c);
+    return c.hash;
+}
+
+maki_simhash maki_simhash_of(maki_str text)
+{
+    return maki_simhash_without(text, NULL);
+}
+
+void maki_term_filter_add(maki_term_filter *filter, maki_str text)
+{
+    each_term(text, filter_term, filter);
 }
 
 unsigned maki_simhash_similarity(const maki_simhash *a, const maki_simhash *b)

@@ -13,8 +13,16 @@ typedef struct maki_simhash {
     uint64_t bits[4];
 } maki_simhash;
 
+/* Terms that are not looked at; zeroed has none. */
+typedef struct maki_term_filter {
+    uint64_t bits[64];
+} maki_term_filter;
+void maki_term_filter_add(maki_term_filter *filter, maki_str text);
+
 /* `text` is valid UTF-8. */
 maki_simhash maki_simhash_of(maki_str text);
+/* Without the terms of the filter. */
+maki_simhash maki_simhash_without(maki_str text, const maki_term_filter *filter);
 /* How many terms two texts share; of a text and itself: how many it has. */
 unsigned maki_simhash_similarity(const maki_simhash *a, const maki_simhash *b);
 
