@@ -7,7 +7,7 @@
 #include <ctype.h>
 #include <stdbool.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum { CREDENTIAL_MIN = 3, RUN_MIN = 20 };
 

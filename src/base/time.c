@@ -1,7 +1,7 @@
 /* time.c -- a parser that removes what it has read from the front of the text. */
 #include "base/time.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* Parse exactly `digits` digits. */
 static bool parse_digits(maki_str *text, size_t digits, long *value)

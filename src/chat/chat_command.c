@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "chat/chat_internal.h"
 #include "chat/terminal.h"
 

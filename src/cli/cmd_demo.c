@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "cli.h"
 #include "http.h"
 

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <strings.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 #include <maki/json.h>
 

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "config/config_internal.h"
 
 /* ---- open and close ------------------------------------------------------------------------------------ */

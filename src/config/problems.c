@@ -5,7 +5,7 @@
 
 #include "base/err.h"
 #include "base/sort.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 maki_str maki_problem_line(maki_arena *arena, maki_str text)

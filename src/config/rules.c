@@ -4,7 +4,7 @@
  * Out:    mistakes, and warnings for what is ignored or refused later. */
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 #include "config/config_internal.h"
 #include "config/summarizers.h"

@@ -14,7 +14,7 @@
 #include "base/ascii.h"
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "daemon/client_identity.h"
 #include "daemon/page.h"
 #include "daemon/routes.h"

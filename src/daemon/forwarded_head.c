@@ -1,7 +1,7 @@
 /* forwarded_head.c -- copy the fields of a head as they came, but for those that belong to one connection or to Maki. */
 #include "daemon/forwarded_head.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* A field as it came: from its name to the end of its value. */
 static maki_str line_of(const maki_http_field *field)

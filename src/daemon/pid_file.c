@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 static void path_of(const char *home, char path[MAKI_PATH_MAX])
 {

@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 
 #include "base/json_build.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "config/config_path.h"
 #include "engine/turn.h"
 #include "manage/choose_summarizer.h"

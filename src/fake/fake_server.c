@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/spool.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

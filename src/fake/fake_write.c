@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 static void write_string(maki_buf *out, maki_str text)

@@ -3,7 +3,7 @@
 #ifndef MAKI_HISTORY_CONV_INTERNAL_H
 #define MAKI_HISTORY_CONV_INTERNAL_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "history/facts.h"
 #include "history/token_counter.h"
 

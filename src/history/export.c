@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/export_internal.h"
 
 maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err)

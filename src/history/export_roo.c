@@ -5,7 +5,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/export_internal.h"
 
 enum { ARENA_MAX = 1 << 30 };

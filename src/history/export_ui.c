@@ -1,6 +1,6 @@
 /* export_ui.c -- the UI messages of roo; see export.h. */
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/blocks.h"
 #include "history/export_internal.h"
 

@@ -37,7 +37,7 @@
 #ifndef MAKI_HISTORY_IMPORT_H
 #define MAKI_HISTORY_IMPORT_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 
 typedef struct maki_import_options {
     const char *format; /* one of those above; NULL: told from the first lines */

@@ -5,7 +5,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/import_internal.h"
 
 /* ---- bodies ------------------------------------------------------------------------------------------ */

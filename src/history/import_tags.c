@@ -8,7 +8,7 @@
  * then the summary waits, and with it those that come after it in the array.  So the order of events is that of the array,
  * undoing the newest brings back what stood there before it, and a view of an earlier revision shows the messages. */
 #include "base/idset.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/import_internal.h"
 
 enum { CONDENSE, TRUNCATE };

@@ -4,7 +4,7 @@
 #ifndef MAKI_HISTORY_RENDER_H
 #define MAKI_HISTORY_RENDER_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "wire/write.h"
 
 /* The texts of the system messages that stand before all others, as items of the open array `w` is in; for

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 void maki_summary_usage_add(maki_summary_usage *sum, const maki_summary_usage *more)
 {

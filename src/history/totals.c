@@ -2,7 +2,7 @@
  *
  * A sum over messages is two records of an index.  What events made (summaries, markers, trims) has its tokens
  * in the event; where they are not those of o200k_base (events of former versions) they are counted each time. */
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/apply_trims.h"
 #include "history/conv_internal.h"
 

@@ -2,7 +2,7 @@
 #include <inttypes.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/apply_trims.h"
 #include "history/change_internal.h"
 

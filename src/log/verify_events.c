@@ -3,7 +3,7 @@
 #include <fcntl.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "log/verify_internal.h"
 
 /* ---- the events ----------------------------------------------------------------------------------------------- */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "token/family.h"
 
 /* The longest pattern that matches wins; * at its end matches anything.  A row with several models has the smallest window

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "manage/thresholds.h"
 #include "ops/op_common.h"
 

@@ -14,7 +14,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "proxy/proxy_internal.h"
 #include "proxy/system_prompt.h"

@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/json_print.h"
 #include "base/mask.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "history/exchange_event.h"
 #include "proxy/proxy_internal.h"

@@ -5,7 +5,7 @@
 #include "reference/rewind.h"
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "reference/view.h"
 
 /* ---- events --------------------------------------------------------------------------------- */

@@ -12,7 +12,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/platform.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum {
     TICK_MS = 50,  /* how often `cancelled` is called */

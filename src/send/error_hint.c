@@ -3,8 +3,8 @@
  * A number of more than 12 digits counts as none.  Phrases are matched in any case. */
 #include "send/error_hint.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "send/backoff.h"
 #include "wire/json_row.h"
 

@@ -10,7 +10,7 @@
 #include "assemble/request.h"
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { CHUNK = 16 << 10 };

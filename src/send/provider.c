@@ -11,7 +11,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 #include "config/config_path.h"
 #include "net/url.h"

@@ -11,7 +11,7 @@
 
 #include "base/err.h"
 #include "base/mask.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "send/error_hint.h"
 #include "wire/overflow.h"

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "send/attempt.h"
 #include "send/backoff.h"
 #include "send/sender.h"

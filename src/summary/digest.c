@@ -2,7 +2,7 @@
 #include "summary/digest.h"
 
 #include "base/ascii.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { FACT_SLOTS = 2 * MAKI_DIGEST_FACTS };

@@ -2,7 +2,7 @@
 #include "summary/offline.h"
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/facts.h"
 #include "history/token_counter.h"
 #include "summary/measure.h"

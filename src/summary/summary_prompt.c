@@ -1,7 +1,7 @@
 /* summary_prompt.c -- the built-in prompts as a table by language; one of the caller is split at {messages}. */
 #include "summary/summary_prompt.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum { STANDARD, BRIEF, TASK, BUILT_IN };
 

@@ -4,8 +4,8 @@
  * Out:    each definition in order, the elements of Gemini's lists one by one. */
 #include "token/tool_list.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 
 static maki_tool read_tool(maki_str json)
 {

@@ -4,8 +4,8 @@
  * Out:    their tokens in the prompt; 0 without tools. */
 #include "token/tools_count.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "token/text_count.h"
 #include "token/tool_list.h"
 

@@ -23,9 +23,9 @@
 #include <string.h>
 
 #include "base/json_build.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "history/token_counter.h"
 #include "manage/choose_summarizer.h"
 #include "summary/offline.h"

@@ -1,7 +1,7 @@
 /* mask_test.c -- what is masked in the errors of providers, and what is not. */
 #include "base/mask.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* clang-format off */

@@ -1,7 +1,7 @@
 /* routes_test.c -- paths in their parts, and what is spoken there. */
 #include "daemon/routes.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* clang-format off */

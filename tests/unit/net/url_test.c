@@ -1,7 +1,7 @@
 /* url_test.c -- addresses of servers, taken apart. */
 #include "net/url.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* clang-format off */

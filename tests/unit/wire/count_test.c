@@ -1,7 +1,7 @@
 /* count_test.c -- the tokens of a request, and how count_tokens is answered. */
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "reply_dump.h"
 #include "tap.h"

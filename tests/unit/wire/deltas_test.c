@@ -1,7 +1,7 @@
 /* deltas_test.c -- what replies say delta by delta, in the forms that servers really use. */
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "reply_dump.h"
 #include "tap.h"

@@ -1,5 +1,5 @@
-/* conversation.c -- opening and seeing a conversation; see conversation.h.  Changes are in change.c, conv_*.c. */
-#include "history/conversation.h"
+/* conv.c -- opening and seeing a conversation; see conversation.h.  Changes are in change.c, conv_*.c. */
+#include "history/conv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/spool.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/apply_trims.h"
 #include "history/change_internal.h"
 #include "history/facts.h"
