@@ -1,4 +1,10 @@
-/* change.c -- how a change is decided and written, and the small ones: append, note, pin; see change_internal.h. */
+/* change.c -- write a change: refresh, decide on the newest view, append under the lock; and the small changes:
+ * append, add an event, pin.
+ *
+ * In:    a function that decides on a view (maki_decide_fn) and, optionally, the head that the caller expects.
+ * Out:   one event and the rows that follow it, and in maki_change what that did to the view.
+ * Must stay true: what is written was decided on the events and messages right before it.  When another writer was
+ *        first, and no head was expected, it is decided again, ATTEMPTS_MAX times; else MAKI_CONFLICT. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -7,20 +13,20 @@
 #include "base/str.h"
 #include "history/change_internal.h"
 
-enum { TRIES = 8, FIELDS_MAX = 1 << 28 };
+enum { ATTEMPTS_MAX = 8, FIELDS_MAX = 1 << 28 };
 
 /* ---- deciding and writing ------------------------------------------------------------------------- */
 
-/* What a decision was made on: the messages, and the events that change the view. */
-typedef struct moment {
+/* The revision that a decision is based on: the messages (head), and the events that change the view. */
+typedef struct revision {
     unsigned char head[MAKI_CHAIN_LEN];
     uint64_t ev;
     size_t changes;
-} moment;
+} revision;
 
-/* Under the lock: no event that changes the view has come since.  The head does not tell, it covers
- * messages only. */
-static maki_status check_moment(maki_conv *conv, const moment *then, maki_err *err)
+/* Under the lock: no event that changes the view has come since.  The head does not show that: it covers messages
+ * only. */
+static maki_status check_unchanged(maki_conv *conv, const revision *then, maki_err *err)
 {
     if (maki_log_events(conv->log) == then->ev) return MAKI_OK;
     maki_status st = maki_conv_load_events(conv, err);
@@ -29,12 +35,12 @@ static maki_status check_moment(maki_conv *conv, const moment *then, maki_err *e
                      "the conversation was changed since it was read; read it again");
 }
 
-static maki_status write_decided(maki_conv *conv, const moment *then, const maki_decision *d,
+static maki_status write_decided(maki_conv *conv, const revision *then, const maki_decision *d,
                                  maki_change *out, maki_err *err)
 {
     maki_status st = maki_log_begin(conv->log, then->head, err);
     if (st != MAKI_OK) return st;
-    st = check_moment(conv, then, err);
+    st = check_unchanged(conv, then, err);
     if (st == MAKI_OK && d->type) {
         st = maki_log_add_event(conv->log, d->type, maki_buf_str(&d->fields), &out->event, err);
     }
@@ -48,10 +54,10 @@ static maki_status write_decided(maki_conv *conv, const moment *then, const maki
     return maki_log_commit(conv->log, err);
 }
 
-static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
-                            void *ctx, maki_change *out, maki_err *err)
+static maki_status attempt(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
+                           void *ctx, maki_change *out, maki_err *err)
 {
-    moment now;
+    revision now;
     const maki_view *view;
     maki_view_totals before, after;
     maki_decision d = { .fields = maki_buf_new(conv->env.alloc, FIELDS_MAX) };
@@ -72,7 +78,7 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_d
     if (st == MAKI_OK) st = write_decided(conv, &now, &d, out, err);
     maki_buf_free(&d.fields);
     if (st != MAKI_OK) return st;
-    /* It is done: that its effect cannot be told now must not look as if it had failed. */
+    /* It is written: failing to count its effect must not look as if the change had failed. */
     if (maki_conv_total_now(conv, &after, NULL) != MAKI_OK) after = before;
     out->seq = maki_log_last(conv->log);
     out->undone = d.undone;
@@ -89,8 +95,8 @@ maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_
                              void *ctx, maki_change *out, maki_err *err)
 {
     maki_status st = MAKI_CONFLICT;
-    for (int i = 0; st == MAKI_CONFLICT && i < (expect ? 1 : TRIES); i++) {
-        st = try_once(conv, expect, decide, ctx, out, err);
+    for (int i = 0; st == MAKI_CONFLICT && i < (expect ? 1 : ATTEMPTS_MAX); i++) {
+        st = attempt(conv, expect, decide, ctx, out, err);
     }
     return st;
 }
@@ -117,7 +123,7 @@ static void add_span(maki_buf *out, bool first, maki_span64 span)
 }
 
 void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t count,
-                          const maki_span64 *made, size_t made_count)
+                          const maki_span64 *synthetic, size_t synthetic_count)
 {
     char text[40];
     size_t own = 0, above = 0;
@@ -126,15 +132,15 @@ void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t cou
     for (size_t i = 0; i < count; i++)
         add_span(out, i == 0, spans[i]);
     maki_buf_add(out, MAKI_LIT("],\"hiddenEvents\":["));
-    for (size_t i = 0; i < made_count; i++) {
-        if (made[i].from) continue;
-        snprintf(text, sizeof text, "%s%" PRIu64, own++ ? "," : "", made[i].to);
+    for (size_t i = 0; i < synthetic_count; i++) {
+        if (synthetic[i].from) continue;
+        snprintf(text, sizeof text, "%s%" PRIu64, own++ ? "," : "", synthetic[i].to);
         maki_buf_add(out, maki_str_of(text));
     }
-    for (size_t i = 0; i < made_count; i++) {
-        if (!made[i].from) continue;
+    for (size_t i = 0; i < synthetic_count; i++) {
+        if (!synthetic[i].from) continue;
         if (above == 0) maki_buf_add(out, MAKI_LIT("],\"hiddenAbove\":["));
-        add_span(out, above++ == 0, made[i]);
+        add_span(out, above++ == 0, synthetic[i]);
     }
     maki_buf_add(out, MAKI_LIT("]"));
 }

@@ -1,5 +1,5 @@
 /* exchange_event.h -- the events about one exchange with a provider: `manifest` {"of":"exchange"} and `usage`
- * (docs/internals/events.md).  Turns and the proxy write them here, so that they cannot disagree. */
+ * (docs/internals/events.md).  Turns and the proxy write them with these functions, so that they agree. */
 #ifndef MAKI_HISTORY_EXCHANGE_EVENT_H
 #define MAKI_HISTORY_EXCHANGE_EVENT_H
 
@@ -9,13 +9,13 @@
 #include "token/family.h"
 #include "wire/wire.h"
 
-/* What is empty, 0 or NULL is left out, but for counts that every exchange has. */
+/* Fields that are empty, 0 or NULL are not written, except for the counts that every exchange has. */
 typedef struct maki_exchange_event {
     maki_protocol protocol;
     const char *upstream, *path, *model;
     const char *body; /* a hash of it */
     uint64_t bytes;
-    /* Fields of their own place; `ctx` is handed to both. */
+    /* Callbacks that write further fields, each at its place; `ctx` is passed to both. */
     void (*write_spans)(maki_jw *w, const void *ctx);
     void (*write_bootstrap)(maki_jw *w, const void *ctx);
     const void *ctx;
@@ -38,27 +38,27 @@ typedef struct maki_usage_event {
     const char *model;
     const maki_wire_usage *usage;
     const double *cost;                  /* NULL: not said */
-    const maki_calibration *calibration; /* what it taught; NULL: nothing */
+    const maki_calibration *calibration; /* updated by it; NULL: it was not */
     uint64_t counted; /* with calibration: the request's tokens before any factor */
-    uint64_t window;  /* that the model was taken to have; 0: not said */
+    uint64_t window;  /* that was assumed for the model; 0: unknown */
 } maki_usage_event;
 
 void maki_usage_event_write(maki_jw *w, const maki_usage_event *event);
 
-/* ---- read again --------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------------ */
 
 /* What the newest events say of exchanges with a model. */
 typedef struct maki_exchange_state {
-    char model[MAKI_MODEL_MAX];   /* that is meant; "": none was asked for, and there is no usage */
-    maki_calibration calibration; /* what its replies taught */
-    double window;                /* that it was taken to have; 0: not said */
-    double told;          /* that an error told, until a larger request was taken; 0: none */
+    char model[MAKI_MODEL_MAX];   /* "": none was given, and there is no usage */
+    maki_calibration calibration; /* from its replies */
+    double window;                /* that was assumed for it; 0: unknown */
+    double told; /* from a provider's error, until a larger request was accepted; 0: none */
     double system, tools; /* tokens of the newest request's, as the index counts */
     bool has_sha;
     char sha[65]; /* of the newest system prompt */
 } maki_exchange_state;
 
-/* `model` len 0: that of the newest usage; `upstream`, unless it is "", is who told a window. */
+/* `model` len 0: that of the newest usage.  `upstream`: only its errors are read for a window; "": any upstream's. */
 maki_status maki_exchange_state_read(maki_log *log, maki_str model, const char *upstream,
                                      maki_exchange_state *out, maki_err *err);
 

@@ -1,4 +1,7 @@
-/* export_ui.c -- the UI messages of roo; see export.h. */
+/* export_ui.c -- export roo's UI messages (ui_messages.json).
+ *
+ * In:    the events of a conversation.
+ * Out:   an array: the UI messages that were imported, unchanged, and one for each condense and truncation since. */
 #include "base/str.h"
 #include "history/blocks.h"
 #include "history/export_internal.h"
@@ -6,7 +9,7 @@
 typedef struct ui {
     maki_conv *conv;
     maki_jw w;
-    bool imported; /* there are UI messages of the import: its condenses are told by them */
+    bool imported; /* UI messages were imported: they cover the condenses of the import, too */
 } ui;
 
 static maki_status find_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
@@ -28,17 +31,17 @@ static void ui_number(maki_jw *w, const char *name, uint64_t n)
     maki_jw_int(w, (int64_t)n);
 }
 
-/* The words of a message: a string, or its first block of text. */
-static maki_str words_of(maki_str message)
+/* The text of a message: its content if it is a string, or its first text block. */
+static maki_str text_of(maki_str message)
 {
     maki_str content, block, text;
     if (!maki_json_get(message, MAKI_LIT("content"), &content)) return MAKI_LIT("\"\"");
     maki_blocks blocks = maki_content_blocks(content);
     while (maki_blocks_next(&blocks, &block)) {
         if (block.ptr[0] == '"') return block;
-        bool words = maki_json_field_in(block, "type", "text") &&
-                     maki_json_string_field(block, "text", &text);
-        if (words) return text;
+        bool is_text = maki_json_field_in(block, "type", "text") &&
+                       maki_json_string_field(block, "text", &text);
+        if (is_text) return text;
     }
     return MAKI_LIT("\"\"");
 }
@@ -53,7 +56,7 @@ static maki_status tokens_at(ui *u, uint64_t seq, uint64_t ev, uint64_t *tokens,
     return st;
 }
 
-static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_err *err)
+static maki_status write_change(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_err *err)
 {
     maki_jw *w = &u->w;
     maki_str message = { "{}", 2 }, value, id = MAKI_LIT("\"\"");
@@ -76,7 +79,7 @@ static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_
     maki_jw_raw(w, id);
     if (kind == 0) {
         maki_jw_key(w, MAKI_LIT("summary"));
-        maki_jw_raw(w, words_of(message));
+        maki_jw_raw(w, text_of(message));
         ui_number(w, "cost", 0);
     } else {
         ui_number(w, "messagesRemoved", maki_json_uint_field(event, MAKI_LIT("messages")));
@@ -105,7 +108,7 @@ static maki_status write_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
     }
     for (unsigned k = 0; k < EXPORT_KINDS; k++) {
         if (maki_json_text_is(type, maki_str_of(export_kinds[k].type)))
-            return tell(u, ev, event, k, err);
+            return write_change(u, ev, event, k, err);
     }
     return MAKI_OK;
 }

@@ -1,6 +1,6 @@
 /* import.h -- what people already have, as a conversation: in constant memory, nothing lost.
  *
- *     roo         api_conversation_history.json: an array with tags, and ui_messages.json beside it
+ *     roo         api_conversation_history.json: an array with tags, and ui_messages.json next to it
  *     openai      an array of chat messages, or a request body with `messages` (or `input`)
  *     anthropic   an array of messages, or a request body with `messages` and `system`
  *     lines       JSON lines, a message each; the messages file of Maki is one
@@ -41,7 +41,7 @@
 typedef struct maki_import_options {
     const char *format; /* one of those above; NULL: told from the first lines */
     const char
-        *ui_path; /* roo's UI messages; NULL: ui_messages.json beside the source, if it is there */
+        *ui_path; /* roo's UI messages; NULL: ui_messages.json next to the source, if it exists */
     /* Told about every megabyte; not MAKI_OK stops the import with that status.  May be NULL. */
     maki_status (*progress)(void *ctx, uint64_t done, uint64_t total, uint64_t messages);
     /* A line (from 1; in an array: an element) that was skipped, and why.  May be NULL. */

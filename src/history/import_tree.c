@@ -1,7 +1,7 @@
 /* import_tree.c -- transcripts whose lines form a tree: Pi (Clawdbot, OpenClaw) and Claude Code.
  *
  * A line names the one it goes on from.  Where that is not the place the conversation is at, a rewind
- * to the place of that line comes first, so the log tells the tree as it grew and the view at the end
+ * to the place of that line comes first, so the log shows how the tree grew, and the view at the end
  * is the path to the leaf.  Lines that are no messages have the place of the line before them. */
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 typedef struct spot {
     uint64_t hash; /* of the id; 0: empty */
-    uint32_t seq, ev, made;
+    uint32_t seq, ev, summary_ev;
     uint32_t row; /* 1: the line is the row `seq` itself */
 } spot;
 
@@ -68,7 +68,7 @@ static maki_status remember(tree *t, maki_str line, maki_import_position place, 
     uint64_t hash = hash_of(id);
     spot *s = spot_of(t->spots, t->capacity, hash);
     if (s->hash == 0) t->count++;
-    *s = (spot){ hash, (uint32_t)place.seq, (uint32_t)place.ev, (uint32_t)place.made, row };
+    *s = (spot){ hash, (uint32_t)place.seq, (uint32_t)place.ev, (uint32_t)place.summary_ev, row };
     return MAKI_OK;
 }
 
@@ -88,7 +88,7 @@ static maki_import_position from(const tree *t, maki_str line)
     maki_str value;
     const spot *s = find(t, line, parent);
     if (!s && t->claude) s = find(t, line, "logicalParentUuid");
-    if (s) return (maki_import_position){ s->seq, s->ev, s->made };
+    if (s) return (maki_import_position){ s->seq, s->ev, s->summary_ev };
     bool root = maki_json_get(line, maki_str_of(parent), &value) &&
                 maki_json_kind_of(value) == MAKI_JSON_NULL &&
                 !maki_import_id(line, "logicalParentUuid", &value);
@@ -102,7 +102,7 @@ static maki_status go_to(tree *t, maki_import_position place, maki_err *err)
     maki_jw_print(maki_draft_begin(&im->fields), "'to':%i,'toEv':%i,'imported':true", place.seq,
                   place.ev);
     maki_status st = maki_import_event(im, "rewind", err);
-    im->now.made = place.made;
+    im->now.summary_ev = place.summary_ev;
     return st;
 }
 

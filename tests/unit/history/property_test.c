@@ -1,7 +1,7 @@
-/* property_test.c -- random conversations, held against a slow model (random_run.h).
+/* property_test.c -- random conversations, compared with a slow model after every step (random_run.h).
  *
  * A sequence appends turns in the shapes of both protocols, condenses, truncates, trims, prunes, pins,
- * rewinds, undoes, edits, expands, forks and opens again.  room_test.c makes room in between. */
+ * rewinds, undoes, edits, expands, forks and reopens.  managed_test.c adds runs of the context manager. */
 #include "random_run.h"
 
 enum { SEEDS = 10000 };
@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     static run r;
     if (run_seeds(&r, argc, argv, "property_test", SEEDS, run_ordinary_step)) {
         tap_row("the checks were reached: %zu steps, %zu changes, %zu refused, %zu rewinds undone, "
-                "%zu moments shown again, %zu forks with a call open, %zu sums counted anew",
+                "%zu revisions shown again, %zu forks with a call open, %zu sums counted anew",
                 r.reached.steps, r.reached.ok, r.reached.refused, r.reached.rewound_undo,
                 r.reached.replayed, r.reached.pending_forks, r.reached.sums);
         CHECK(r.reached.stuck < 20);

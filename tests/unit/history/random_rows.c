@@ -1,4 +1,4 @@
-/* random_rows.c -- see random_rows.h. */
+/* random_rows.c -- build random messages: text, parallel calls, results with several texts, in both shapes. */
 #include "random_rows.h"
 
 #include <stdarg.h>

@@ -1,5 +1,4 @@
-/* random_rows.h -- messages by chance, in the shapes of both protocols, with what the model must know of
- * them. */
+/* random_rows.h -- random messages in the shapes of Anthropic and OpenAI, with the facts that the model needs. */
 #ifndef MAKI_TESTS_RANDOM_ROWS_H
 #define MAKI_TESTS_RANDOM_ROWS_H
 
