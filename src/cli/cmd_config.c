@@ -87,8 +87,7 @@ static int run_check(const request *r)
     if (r->json) printf("],\"ok\":%s}\n", st == MAKI_OK ? "true" : "false");
     if (st != MAKI_OK) {
         if (found.errors == 0) return cli_fail("config check", &err);
-        if (!r->json)
-            fprintf(stderr, "%zu mistake%s\n", found.errors, found.errors == 1 ? "" : "s");
+        if (!r->json) fprintf(stderr, "%zu error%s\n", found.errors, found.errors == 1 ? "" : "s");
         return maki_status_exit(st);
     }
     const char *file = maki_config_file(config);
@@ -190,12 +189,12 @@ static int run_show(const request *r)
 static int run(int argc, char **argv)
 {
     request r = { 0 };
-    size_t words;
-    int code = cli_read_options(&cli_config, argc, argv, &r, 2, &words);
+    size_t positional;
+    int code = cli_read_options(&cli_config, argc, argv, &r, 2, &positional);
     if (code) return code;
-    if (words == 0) return cli_misuse("config", "missing: ", "show, check or reference");
+    if (positional == 0) return cli_misuse("config", "missing: ", "show, check or reference");
     r.verb = argv[0];
-    if (words > 1) r.argument = argv[1];
+    if (positional > 1) r.argument = argv[1];
     if (cli_streq(r.verb, "show")) return run_show(&r);
     if (cli_streq(r.verb, "check")) {
         if (r.argument) r.file = r.argument;
