@@ -1,4 +1,4 @@
-// anthropic.mjs -- Anthropic's own library: messages and counting.
+// anthropic.mjs -- Anthropic's official library: messages and counting.
 import Anthropic from '@anthropic-ai/sdk';
 import { assert, bothWays, languages, textTurn, tool, toolTurn } from './common.mjs';
 

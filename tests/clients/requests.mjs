@@ -1,5 +1,5 @@
-// requests.mjs -- the requests that we write, compared with those of the official libraries for the same
-// conversation: a system prompt, an image, two calls side by side, a result that failed, tools, limits.
+// requests.mjs -- the requests that Maki writes, compared with those of the official libraries for the same
+// conversation: a system prompt, an image, two parallel calls, a failed result, tools, limits.
 //
 // Each library is given the conversation as its documentation shows it; ours comes out of a log whose rows are in
 // Anthropic's shape, and out of one in OpenAI's.  `differs` lists, by protocol, each field in which the two may

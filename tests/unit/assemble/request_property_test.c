@@ -1,8 +1,8 @@
-/* request_property_test.c -- what a request says is what the conversation said.
+/* request_property_test.c -- a written request, read again, has the content of the conversation.
  *
- * Conversations by chance, in the shapes of all protocols, with calls side by side, results early, late, twice
- * or not at all: each is written in every protocol, read back as wire/ reads requests, and must say the same,
- * piece for piece and in the same order.  `request_property_test SEED` runs one again. */
+ * Random conversations in the shapes of all protocols, with parallel calls, results early, late, twice
+ * or missing: each is written in every protocol, parsed by the request readers of wire/, and must have the same
+ * parts in the same order.  `request_property_test SEED` runs one again. */
 #include <stdarg.h>
 
 #include "../history/exchange.h"
@@ -11,9 +11,9 @@
 
 enum { CALLS_MAX = 400, TURN_MAX = 4 };
 
-/* ---- what is said, as lines ---------------------------------------------------------------------------------- */
+/* ---- content as lines of text ---------------------------------------------------------------------------------- */
 
-/* Calls are known by their number, results by the call they answer. */
+/* Calls are identified by their number, results by the call they answer. */
 typedef struct saying {
     maki_buf lines;
     char ids[CALLS_MAX][80];
@@ -113,9 +113,9 @@ static maki_status read_row(void *ctx, const maki_wire_message *message, maki_er
     return MAKI_OK;
 }
 
-/* ---- conversations by chance ------------------------------------------------------------------------------------ */
+/* ---- random conversations --------------------------------------------------------------------------------------- */
 
-/* `log` is what is appended; `said` the rows it means, in order and with nothing missing. */
+/* `log`: the rows that are appended; `said`: the rows that they mean, in order and complete. */
 typedef struct maker {
     tap_random random;
     maki_buf log, said;
@@ -170,7 +170,7 @@ static void plain(maker *m, const char *role, bool both)
     if (both) maki_buf_add(&m->said, maki_str_of(row));
 }
 
-/* How the calls of a turn are written in the log. */
+/* The shape of the calls of a turn in the log. */
 typedef enum shape { ANTHROPIC, OPENAI, APART, OLLAMA, SHAPES } shape;
 
 static void write_calls(maker *m, shape s, size_t count)
@@ -220,7 +220,7 @@ static void write_result(maker *m, maki_buf *out, size_t call, const char *text)
     print(out, forms[chance(m, COUNT(forms))], call, text);
 }
 
-/* A turn of calls: answered in any order, with words in between, twice, or not at all. */
+/* A turn of calls with results in any order, with text in between, doubled, or missing. */
 static void turn(maker *m)
 {
     size_t count = 1 + chance(m, TURN_MAX), first = m->next, order[TURN_MAX];
@@ -265,7 +265,7 @@ static void make(maker *m)
     }
 }
 
-/* ---- there and back ------------------------------------------------------------------------------------------------ */
+/* ---- the round trip ------------------------------------------------------------------------------------------------ */
 
 static void add_lines(saying *s, maki_str rows)
 {
@@ -345,7 +345,7 @@ static bool check_seed(uint64_t seed)
 int main(int argc, char **argv)
 {
     uint64_t only = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, last = only ? only : 500;
-    tap_row("conversations by chance say the same in every protocol");
+    tap_row("random conversations have the same content in every protocol");
     for (uint64_t seed = only ? only : 1; seed <= last; seed++) {
         if (!check_seed(seed)) break;
     }

@@ -1,7 +1,7 @@
 /* server_test.c -- what a client sends and what it gets back, byte for byte, over loopback.
  *
- * Client and server run in this one thread: the client's socket does not block, and the loop is turned
- * until the answer is there. */
+ * Client and server run in this one thread: the client's socket does not block, and the loop runs
+ * until the answer has arrived. */
 #include "net/server.h"
 
 #include <arpa/inet.h>
@@ -85,7 +85,7 @@ static void answer(echo *e, maki_conn *conn)
     }
 }
 
-/* A long answer goes as the client takes it, and ends when it has taken nearly all. */
+/* A long answer is sent as fast as the client reads; it ends when the client has read nearly all. */
 static void on_drained(void *ctx, maki_conn *conn)
 {
     static const char block[LONG_BLOCK];
@@ -178,7 +178,7 @@ static int dial(const echo *e)
     return fd;
 }
 
-/* Send it, `step` bytes at a time, turning the loop between them. */
+/* Send it, `step` bytes at a time, running the loop in between. */
 static void say(echo *e, int fd, maki_str text, size_t step)
 {
     while (text.len) {
@@ -190,7 +190,7 @@ static void say(echo *e, int fd, maki_str text, size_t step)
     }
 }
 
-/* What comes back, until it is as long as `want` or the connection closes (then *closed). */
+/* Read the answer until it is as long as `want` or the connection closes (then *closed). */
 static maki_str receive(echo *e, int fd, size_t want, bool *closed)
 {
     static char got[ANSWER_MAX];
@@ -307,7 +307,7 @@ static void run_refusals(void)
 static void run_gone(void)
 {
     echo e;
-    tap_row("a client that goes away");
+    tap_row("a client that disconnects");
     echo_open(&e, NULL);
     int fd = dial(&e);
     say(&e, fd, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
@@ -326,7 +326,7 @@ static void run_pause(void)
 {
     echo e;
     bool closed;
-    tap_row("a body that is paused waits");
+    tap_row("a paused body is not read");
     echo_open(&e, NULL);
     int fd = dial(&e);
     say(&e, fd, MAKI_LIT("POST /pause HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
@@ -397,7 +397,7 @@ static void run_addresses(void)
     maki_err err;
     echo_open(&e, NULL);
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        tap_row("no address: %s", wrong[i]);
+        tap_row("invalid address: %s", wrong[i]);
         CHECK_STATUS(maki_server_listen(e.server, wrong[i], NULL, 0, &err), MAKI_INVALID, &err);
     }
     tap_row("an address in use");
@@ -406,7 +406,7 @@ static void run_addresses(void)
     echo_close(&e);
 }
 
-/* The client sends two requests and takes its time: the first answer ends when it has read most of it. */
+/* The client sends two requests and reads slowly: the first answer ends when it has read most of it. */
 static void run_long(void)
 {
     static const maki_str both = S("GET /long HTTP/1.1\r\n" H "\r\n"
@@ -414,7 +414,7 @@ static void run_long(void)
     static const maki_str second = S("<>");
     echo e;
     bool closed = false, answered = false;
-    tap_row("a request sent ahead of a long answer is answered");
+    tap_row("a pipelined request after a long answer is answered");
     echo_open(&e, NULL);
     int fd = dial(&e);
     say(&e, fd, both, both.len);
