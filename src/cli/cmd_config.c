@@ -87,7 +87,8 @@ static int run_check(const request *r)
     if (r->json) printf("],\"ok\":%s}\n", st == MAKI_OK ? "true" : "false");
     if (st != MAKI_OK) {
         if (found.errors == 0) return cli_fail("config check", &err);
-        if (!r->json) fprintf(stderr, "%zu error%s\n", found.errors, found.errors == 1 ? "" : "s");
+        if (!r->json)
+            fprintf(stderr, "%zu mistake%s\n", found.errors, found.errors == 1 ? "" : "s");
         return maki_status_exit(st);
     }
     const char *file = maki_config_file(config);

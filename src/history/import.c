@@ -91,7 +91,7 @@ static maki_status flatten(maki_importing *im, maki_str *row, maki_err *err)
     return maki_buf_status(&im->flat, err);
 }
 
-/* A row without newlines. */
+/* Append a row that has no newlines. */
 maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err)
 {
     maki_err why = { 0 };
@@ -257,10 +257,10 @@ maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void
     return st;
 }
 
-/* ---- the whole of it -------------------------------------------------------------------------------------------- */
+/* ---- the import ------------------------------------------------------------------------------------------------- */
 
-/* The format, and where the text begins. */
-static maki_status look_at(maki_importing *im, maki_err *err)
+/* Detect the format, and skip a byte order mark. */
+static maki_status detect(maki_importing *im, maki_err *err)
 {
     size_t got = 0;
     char *beginning = im->env->alloc->resize(im->env->alloc, NULL, 0, BEGINNING);
@@ -281,7 +281,7 @@ static maki_status look_at(maki_importing *im, maki_err *err)
     return st;
 }
 
-static maki_status note(maki_importing *im, maki_err *err)
+static maki_status add_note(maki_importing *im, maki_err *err)
 {
     const maki_import_report *r = im->report;
     maki_jw *w = maki_draft_begin(&im->fields);
@@ -295,10 +295,10 @@ static maki_status note(maki_importing *im, maki_err *err)
 
 static maki_status read_all(maki_importing *im, int ui_fd, maki_err *err)
 {
-    maki_status st = look_at(im, err);
+    maki_status st = detect(im, err);
     if (st == MAKI_OK) st = im->format->read(im, err);
     if (st == MAKI_OK && ui_fd >= 0) st = maki_import_ui(im, ui_fd, err);
-    if (st == MAKI_OK) st = note(im, err);
+    if (st == MAKI_OK) st = add_note(im, err);
     if (st == MAKI_OK) st = commit(im, err);
     if (st == MAKI_OK && im->options->progress) {
         im->options->progress(im->options->ctx, im->src.size, im->src.size, im->report->messages);
@@ -338,7 +338,7 @@ static maki_status run(const maki_env *env, int fd, int ui_fd, maki_conv *into,
     return st;
 }
 
-/* A pipe cannot be read twice: its bytes go to a file that nobody else sees. */
+/* A pipe cannot be read twice: copy it to an unlinked file. */
 static maki_status spool(const maki_env *env, int fd, int *out, maki_err *err)
 {
     enum { PART = 1 << 16 };

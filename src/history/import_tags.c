@@ -1,9 +1,11 @@
-/* import_tags.c -- from tags on messages to events about them.
+/* import_tags.c -- convert roo's tags on messages to condense and truncate events.
  *
- * In one pass: a tag is noted as (id, span of rows) until the summary or marker of that id comes;
- * its event takes all spans noted so far.  What is tagged after that waits for the end.  A summary
- * that is itself tagged is noted by its event.  So the order of events is that of the array, and
- * undoing the newest brings back what stood there before it. */
+ * In:    messages with tags, in the order of the array.  Out: the rows without tags, and one event for each summary or
+ *        marker, which hides the rows and synthetic messages that its id tags.
+ *
+ * One walk: tagged spans are collected by id until the summary or marker of that id comes, whose event hides all of them.
+ * Messages that are tagged later get a second event at the end.  So the events have the order of the array, and undoing
+ * the newest restores what it hid. */
 #include "base/idset.h"
 #include "base/json.h"
 #include "history/import_internal.h"
@@ -15,20 +17,20 @@ static const struct {
 } kinds[] = { { "condense", "condenseId", "condenseParent" },
               { "truncate", "truncationId", "truncationParent" } };
 
-/* What is tagged with one id. */
-typedef struct noted {
+/* The rows and events that are tagged with one id. */
+typedef struct tagged_set {
     maki_str id;
     bool present; /* its summary or marker has come */
     maki_span64 *spans;
     size_t count, capacity;
     uint64_t *evs;
     size_t ev_count, ev_capacity;
-} noted;
+} tagged_set;
 
 struct maki_tags {
     struct {
         maki_idset ids; /* numbers in list */
-        noted *list;
+        tagged_set *list;
         size_t count, capacity;
     } of[2];
 };
@@ -39,17 +41,17 @@ maki_status maki_tags_open(maki_importing *im, maki_tags **out, maki_err *err)
     return maki_arena_status(&im->arena, err);
 }
 
-static maki_status note_of(maki_tags *tags, int kind, maki_str id, maki_arena *arena, noted **out,
-                           maki_err *err)
+static maki_status set_of(maki_tags *tags, int kind, maki_str id, maki_arena *arena,
+                          tagged_set **out, maki_err *err)
 {
     size_t i = 0;
     if (!maki_idset_has(&tags->of[kind].ids, id, &i)) {
-        noted *list = maki_arena_grow(arena, tags->of[kind].list, tags->of[kind].count,
-                                      &tags->of[kind].capacity, sizeof *list);
+        tagged_set *list = maki_arena_grow(arena, tags->of[kind].list, tags->of[kind].count,
+                                           &tags->of[kind].capacity, sizeof *list);
         if (!list) return maki_arena_status(arena, err);
         tags->of[kind].list = list;
         i = tags->of[kind].count++;
-        list[i] = (noted){ .id = maki_arena_copy(arena, id) };
+        list[i] = (tagged_set){ .id = maki_arena_copy(arena, id) };
         maki_status st = maki_arena_status(arena, err);
         if (st == MAKI_OK) st = maki_idset_add(&tags->of[kind].ids, list[i].id, i, arena, err);
         if (st != MAKI_OK) return st;
@@ -58,7 +60,7 @@ static maki_status note_of(maki_tags *tags, int kind, maki_str id, maki_arena *a
     return MAKI_OK;
 }
 
-static maki_status note_row(noted *n, uint64_t seq, maki_arena *arena, maki_err *err)
+static maki_status add_row(tagged_set *n, uint64_t seq, maki_arena *arena, maki_err *err)
 {
     if (n->count && n->spans[n->count - 1].to + 1 == seq) {
         n->spans[n->count - 1].to = seq;
@@ -70,7 +72,7 @@ static maki_status note_row(noted *n, uint64_t seq, maki_arena *arena, maki_err 
 
 /* ---- one message ---------------------------------------------------------------------------------------- */
 
-/* What the tags and flags of a message say.  Like the reference: only strings that are not empty. */
+/* The tags and flags of a message.  Like the reference: only non-empty strings count. */
 typedef struct tagged {
     maki_str tag[2]; /* the parents' ids; len 0: none */
     maki_str id[2];  /* of a summary, of a marker */
@@ -104,8 +106,8 @@ static void read_tags(maki_str object, tagged *t)
     }
 }
 
-/* The message without its tags, all else as it stood. */
-static void without_tags(maki_str object, maki_jw *w)
+/* Write the message without its tags; all other bytes are kept. */
+static void write_without_tags(maki_str object, maki_jw *w)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
@@ -127,7 +129,7 @@ static void without_tags(maki_str object, maki_jw *w)
 
 /* ---- events ------------------------------------------------------------------------------------------------ */
 
-static void write_evs(maki_jw *w, const char *name, const noted *n)
+static void write_evs(maki_jw *w, const char *name, const tagged_set *n)
 {
     maki_jw_field_array(w, name);
     for (size_t i = 0; i < n->ev_count; i++)
@@ -135,7 +137,7 @@ static void write_evs(maki_jw *w, const char *name, const noted *n)
     maki_jw_end_array(w);
 }
 
-static uint64_t rows_of(const noted *n)
+static uint64_t rows_of(const tagged_set *n)
 {
     uint64_t rows = 0;
     for (size_t i = 0; i < n->count; i++)
@@ -143,8 +145,8 @@ static uint64_t rows_of(const noted *n)
     return rows;
 }
 
-/* The event of an id: with its message, or, for what came late, without. */
-static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str message,
+/* The event of an id: with its message, or, for messages tagged later, without. */
+static maki_status write_event(maki_importing *im, int kind, tagged_set *n, maki_str message,
                                maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->fields);
@@ -163,23 +165,23 @@ static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str 
     return maki_import_event(im, kinds[kind].type, err);
 }
 
-/* A summary or marker.  One that is both hides for both ids, but stands only once. */
-static maki_status made(maki_tags *tags, maki_importing *im, const tagged *t, maki_str object,
-                        maki_err *err)
+/* A summary or marker becomes an event.  One that is both hides the messages of both ids, but is inserted once. */
+static maki_status add_synthetic(maki_tags *tags, maki_importing *im, const tagged *t,
+                                 maki_str object, maki_err *err)
 {
     maki_status st = MAKI_OK;
     uint64_t ev = 0;
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
-        noted *n = NULL;
+        tagged_set *n = NULL;
         if (!t->flag[k] || t->id[k].len == 0) continue;
-        st = note_of(tags, k, t->id[k], &im->arena, &n, err);
+        st = set_of(tags, k, t->id[k], &im->arena, &n, err);
         if (st == MAKI_OK) st = write_event(im, k, n, ev ? (maki_str){ 0 } : object, err);
         if (ev == 0) ev = im->now.ev;
     }
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
-        noted *n = NULL;
+        tagged_set *n = NULL;
         if (t->tag[k].len == 0) continue;
-        st = note_of(tags, k, t->tag[k], &im->arena, &n, err);
+        st = set_of(tags, k, t->tag[k], &im->arena, &n, err);
         if (st == MAKI_OK)
             st = maki_arena_add(&im->arena, &n->evs, &n->ev_count, &n->ev_capacity, &ev, sizeof ev,
                                 err);
@@ -197,19 +199,19 @@ maki_status maki_tags_row(maki_tags *tags, maki_importing *im, maki_str object, 
     bool event = (t.flag[0] && t.id[0].len) || (t.flag[1] && t.id[1].len);
     if (any || event) im->report->format = maki_import_roo.name;
     if (any) {
-        without_tags(object, maki_draft_begin(&im->row));
+        write_without_tags(object, maki_draft_begin(&im->row));
         maki_status st = maki_draft_end(&im->row, &object, err);
         if (st != MAKI_OK) return st;
     }
     if (event && maki_import_id(object, "role", &role)) {
-        return made(tags, im, &t, object, err);
+        return add_synthetic(tags, im, &t, object, err);
     }
     maki_status st = maki_import_row(im, object, &added, err);
     for (int k = 0; st == MAKI_OK && added && k < 2; k++) {
-        noted *n = NULL;
+        tagged_set *n = NULL;
         if (t.tag[k].len == 0) continue;
-        st = note_of(tags, k, t.tag[k], &im->arena, &n, err);
-        if (st == MAKI_OK) st = note_row(n, im->now.seq, &im->arena, err);
+        st = set_of(tags, k, t.tag[k], &im->arena, &n, err);
+        if (st == MAKI_OK) st = add_row(n, im->now.seq, &im->arena, err);
     }
     return st;
 }
@@ -221,7 +223,7 @@ maki_status maki_tags_end(maki_tags *tags, maki_importing *im, maki_err *err)
     bool any = false;
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; st == MAKI_OK && i < tags->of[k].count; i++) {
-            noted *n = &tags->of[k].list[i];
+            tagged_set *n = &tags->of[k].list[i];
             if (n->count == 0 && n->ev_count == 0) continue;
             if (n->present) {
                 st = write_event(im, k, n, (maki_str){ 0 }, err);

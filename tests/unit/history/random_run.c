@@ -46,7 +46,7 @@ bool run_broke(run *r, const char *file, int line, const char *fmt, ...)
     return false;
 }
 
-/* ---- what is true after every step ------------------------------------------------------------------ */
+/* ---- the invariants -------------------------------------------------------------------------------- */
 
 static maki_status take_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {

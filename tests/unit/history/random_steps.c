@@ -166,7 +166,7 @@ static bool do_trim(run *r)
     return run_check_change(r, st, &c, &err, events, tokens);
 }
 
-/* Some texts of some messages, cut here and there. */
+/* Prune random ranges of random texts. */
 static bool do_prune(run *r)
 {
     maki_trim edits[8];
@@ -222,8 +222,8 @@ static bool do_pin(run *r, bool pin)
     return run_check_change(r, st, &c, &err, events, tokens);
 }
 
-/* A cut between a call and its results goes before the call. */
-static uint64_t settled(run *r, uint64_t seq)
+/* A cut between a call and its results is moved before the call. */
+static uint64_t adjusted_cut(run *r, uint64_t seq)
 {
     const model_row *next = model_row_at(run_model(r), seq + 1);
     for (uint64_t s = seq; next && next->answers && s > 0; s--) {
@@ -235,7 +235,7 @@ static uint64_t settled(run *r, uint64_t seq)
     return seq;
 }
 
-/* After going back to (to, ev) with `more` messages said since, the view must be what it was there. */
+/* After a rewind to (to, ev) and `more` new messages, the view must begin with the view there. */
 static bool check_rewound(run *r, uint64_t to, uint64_t ev, size_t more)
 {
     static model_view then;
@@ -266,7 +266,7 @@ static bool rewind_to(run *r, uint64_t seq, uint64_t ev)
          err.msg);
     if (!run_check_change(r, st, &c, &err, events, tokens)) return false;
     if (st != MAKI_OK) return true;
-    to = settled(r, to);
+    to = adjusted_cut(r, to);
     MUST(m->events[events]->to == to, "went back to %llu, not %llu",
          (unsigned long long)m->events[events]->to, (unsigned long long)to);
     return check_rewound(r, to, ev, 0);
@@ -307,7 +307,7 @@ static bool do_rewind_time(run *r)
     bool include = run_chance(r, 2);
     uint64_t got = 0, want = model_last(m);
     maki_err err = { 0 };
-    uint64_t last = want, behind = 0; /* those without a time are of the time of the one before */
+    uint64_t last = want, behind = 0; /* messages without a time have that of the one before */
     bool timed = false;
     for (; want > 0; want--) {
         int64_t ts = model_row_at(m, want)->ts;
@@ -346,7 +346,7 @@ static bool would_break(run *r, uint64_t target, uint64_t to)
     return model_broken(&view, &rows) != NULL;
 }
 
-/* Does undoing it bring rows back that others were said after? */
+/* Does undoing it restore rows that are older than later ones in the view? */
 static bool changes_rows(run *r, uint64_t target)
 {
     model *m = run_model(r);
@@ -423,7 +423,7 @@ static bool do_edit(run *r, bool with)
     maki_err err = { 0 };
     run_trace(r, "%s seq=%llu", with ? "edit" : "delete", (unsigned long long)seq);
     maki_status want = seq == 0 ? MAKI_INVALID : seq > last ? MAKI_NOTFOUND : MAKI_OK;
-    uint64_t to = want == MAKI_OK ? settled(r, seq - 1) : 0;
+    uint64_t to = want == MAKI_OK ? adjusted_cut(r, seq - 1) : 0;
     maki_status st =
         maki_conv_edit(run_conv(r), NULL, seq, row ? row->json : (maki_str){ "", 0 }, &c, &err);
     MUST(st == want, "edit: %s %s", maki_status_name(st), err.msg);
@@ -484,7 +484,7 @@ static bool do_fork(run *r)
     c->parent = m;
     snprintf(c->path, sizeof c->path, "%s/c%zu.jsonl", r->directory->path, child);
     run_trace(r, "fork seq=%llu", (unsigned long long)seq);
-    c->base = settled(r, seq);
+    c->base = adjusted_cut(r, seq);
     maki_status st = maki_conv_fork(run_conv(r), seq, MAKI_NOW, c->path, &err);
     run_trace(r, " -> %s, now in c%zu\n", maki_status_name(st), child);
     MUST(st == (c->base ? MAKI_OK : MAKI_NOTFOUND), "fork: %s", err.msg);
@@ -524,7 +524,7 @@ static bool do_note(run *r)
     return run_check_now(r);
 }
 
-/* Somebody else wrote first. */
+/* A change with an outdated head. */
 static bool do_conflict(run *r)
 {
     unsigned char head[MAKI_CHAIN_LEN];

@@ -159,7 +159,7 @@ static void echo_close(echo *e)
     CHECK_EQ(e->fe.live_blocks, 0);
 }
 
-static void turn(echo *e)
+static void run_loop(echo *e)
 {
     struct timespec delay = { .tv_nsec = 100000 };
     if (event_base_loop(e->base, EVLOOP_NONBLOCK) < 0) return;
@@ -168,7 +168,7 @@ static void turn(echo *e)
 
 /* ---- a client ------------------------------------------------------------------------------------- */
 
-static int dial(const echo *e)
+static int connect_client(const echo *e)
 {
     struct sockaddr_in to = { .sin_family = AF_INET };
     to.sin_port = htons((uint16_t)atoi(strrchr(e->address, ':') + 1));
@@ -179,7 +179,7 @@ static int dial(const echo *e)
 }
 
 /* Send it, `step` bytes at a time, running the loop in between. */
-static void say(echo *e, int fd, maki_str text, size_t step)
+static void send_text(echo *e, int fd, maki_str text, size_t step)
 {
     while (text.len) {
         size_t some = text.len < step ? text.len : step;
@@ -197,7 +197,7 @@ static maki_str receive(echo *e, int fd, size_t want, bool *closed)
     size_t n = 0;
     *closed = false;
     for (size_t i = 0; i < TURNS_MAX && n < want && !*closed; i++) {
-        turn(e);
+        run_loop(e);
         ssize_t r = recv(fd, got + n, sizeof got - n, MSG_DONTWAIT);
         if (r > 0) n += (size_t)r;
         *closed = r == 0 || (r < 0 && errno != EAGAIN);
@@ -261,7 +261,7 @@ static const struct refusal_row { const char *name; maki_str sent; const char *l
 };
 /* clang-format on */
 
-static void run_talks(void)
+static void run_exchanges(void)
 {
     echo e;
     echo_open(&e, NULL);
@@ -270,8 +270,8 @@ static void run_talks(void)
         tap_row("%s", rows[i].name);
         for (size_t k = 0; k < COUNT(steps); k++) {
             bool closed;
-            int fd = dial(&e);
-            say(&e, fd, rows[i].sent, steps[k]);
+            int fd = connect_client(&e);
+            send_text(&e, fd, rows[i].sent, steps[k]);
             CHECK_TEXT(receive(&e, fd, rows[i].want.len + rows[i].closed, &closed), rows[i].want);
             CHECK_EQ(closed, rows[i].closed);
             close(fd);
@@ -291,8 +291,8 @@ static void run_refusals(void)
         bool closed;
         tap_row("%s", refusals[i].name);
         echo_open(&e, &limits);
-        int fd = dial(&e);
-        say(&e, fd, refusals[i].sent, 1 << 20);
+        int fd = connect_client(&e);
+        send_text(&e, fd, refusals[i].sent, 1 << 20);
         maki_str got = receive(&e, fd, ANSWER_MAX, &closed);
         CHECK(closed);
         CHECK(maki_str_starts(got, maki_str_of(refusals[i].line)));
@@ -309,13 +309,13 @@ static void run_gone(void)
     echo e;
     tap_row("a client that disconnects");
     echo_open(&e, NULL);
-    int fd = dial(&e);
-    say(&e, fd, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
+    int fd = connect_client(&e);
+    send_text(&e, fd, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
     for (size_t i = 0; i < TURNS_MAX && e.heads == 0; i++)
-        turn(&e);
+        run_loop(&e);
     close(fd);
     for (size_t i = 0; i < TURNS_MAX && e.gone == 0; i++)
-        turn(&e);
+        run_loop(&e);
     CHECK_EQ(e.gone, 1);
     CHECK_EQ(e.why, MAKI_CANCELLED);
     CHECK_EQ(maki_server_connections(e.server), 0);
@@ -328,13 +328,13 @@ static void run_pause(void)
     bool closed;
     tap_row("a paused body is not read");
     echo_open(&e, NULL);
-    int fd = dial(&e);
-    say(&e, fd, MAKI_LIT("POST /pause HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
-        1 << 20);
+    int fd = connect_client(&e);
+    send_text(&e, fd, MAKI_LIT("POST /pause HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
+              1 << 20);
     for (size_t i = 0; i < TURNS_MAX && !e.pause; i++)
-        turn(&e);
+        run_loop(&e);
     for (size_t i = 0; i < 20; i++)
-        turn(&e);
+        run_loop(&e);
     CHECK_EQ(e.body.len, 0);
     maki_conn_resume(e.conn);
     maki_str want = MAKI_LIT(CHUNKED "1\r\n<\r\n3\r\nabc\r\n1\r\n>\r\n0\r\n\r\n");
@@ -349,11 +349,11 @@ static void run_stop(void)
     bool closed;
     tap_row("a stop closes idle connections, finishes the others and reports when all are closed");
     echo_open(&e, NULL);
-    int idle = dial(&e), busy = dial(&e);
-    say(&e, busy, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
+    int idle = connect_client(&e), busy = connect_client(&e);
+    send_text(&e, busy, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
     for (size_t i = 0; i < TURNS_MAX && (e.heads == 0 || maki_server_connections(e.server) < 2);
          i++)
-        turn(&e);
+        run_loop(&e);
     maki_server_stop(e.server);
     CHECK_EQ(receive(&e, idle, 1, &closed).len, 0);
     CHECK(closed);
@@ -366,7 +366,7 @@ static void run_stop(void)
     close(busy);
     close(idle);
     for (size_t i = 0; i < TURNS_MAX && !e.empty; i++)
-        turn(&e);
+        run_loop(&e);
     CHECK(e.empty);
     echo_close(&e);
 }
@@ -379,7 +379,7 @@ static void run_too_many(void)
     tap_row("more connections than allowed get an error");
     limits.connections = 1;
     echo_open(&e, &limits);
-    int first = dial(&e), second = dial(&e);
+    int first = connect_client(&e), second = connect_client(&e);
     maki_str got = receive(&e, second, ANSWER_MAX, &closed);
     CHECK(closed);
     CHECK(maki_str_starts(got, MAKI_LIT("HTTP/1.1 503 ")));
@@ -416,10 +416,10 @@ static void run_long(void)
     bool closed = false, answered = false;
     tap_row("a pipelined request after a long answer is answered");
     echo_open(&e, NULL);
-    int fd = dial(&e);
-    say(&e, fd, both, both.len);
+    int fd = connect_client(&e);
+    send_text(&e, fd, both, both.len);
     for (int i = 0; i < 200; i++)
-        turn(&e);
+        run_loop(&e);
     CHECK(e.left > 0);
     while (!answered && !closed) {
         maki_str got = receive(&e, fd, 1, &closed);
@@ -434,7 +434,7 @@ static void run_long(void)
 
 int main(void)
 {
-    run_talks();
+    run_exchanges();
     run_long();
     run_refusals();
     run_gone();
