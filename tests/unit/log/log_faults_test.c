@@ -14,8 +14,8 @@
 #include "logs.h"
 #include "tap.h"
 
-static maki_status shorten(const maki_summarizer *self, const maki_summary_request *request,
-                           maki_arena *arena, maki_summary *out, maki_err *err)
+static maki_status short_summary(const maki_summarizer *self, const maki_summary_request *request,
+                                 maki_arena *arena, maki_summary *out, maki_err *err)
 {
     (void)self;
     (void)request;
@@ -52,7 +52,7 @@ static const struct {
 static maki_status step(maki_conv *conv, size_t n, maki_err *err)
 {
     maki_change change;
-    maki_summarizer summarizer = { .usable = true, .run = shorten };
+    maki_summarizer summarizer = { .usable = true, .run = short_summary };
     switch (n) {
     case 0: return append(conv, 4, err);
     case 1: return append(conv, 4, err);
