@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "send/send.h"
 
 #include "bench_client.h"

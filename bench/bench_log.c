@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "bench_peak.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 
 enum { ROW = 1000, GROUP = 1000, PATH_MAX = 1024, TEXT_MAX = 1100 };
 

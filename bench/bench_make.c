@@ -19,7 +19,7 @@
 
 #include "base/buf.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { SIZE_MIN = 50, SIZE_MEDIAN = 800, SIZE_MAX = 200000, TEXT_MAX = 1 << 20 };
@@ -98,7 +98,7 @@ static const char *const c_code[] = {
     "    char *end = NULL;\n    long value = strtol(text, &end, 10); /* checked below */\n",
     "    memcpy(out + n, bytes, len);\n    n += len;\n",
     "\t\tcase '\\\\': state = ESCAPE; break;\n\t\tcase '\"': state = DONE; break;\n",
-    "#include <stdio.h>\n#include \"base/str.h\"\n\n",
+    "#include <stdio.h>\n#include \"base/str_util.h\"\n\n",
     "    return st;\n}\n\n",
 };
 static const char *const js_code[] = {
@@ -111,7 +111,7 @@ static const char *const js_code[] = {
     "const pattern = /^\\s*([a-z_]+)\\s*=\\s*\"([^\"]*)\"$/i;\n",
 };
 static const char *const output[] = {
-    "src/base/json.c:118:5: warning: comparison of integers of different signs [-Wsign-compare]\n",
+    "src/base/json_access.c:118:5: warning: comparison of integers of different signs [-Wsign-compare]\n",
     "-rw-r--r-- 1 user user   14314 Jan 27 09:30 json_scan.c\n",
     "{\"level\":\"info\",\"msg\":\"request done\",\"ms\":12,\"path\":\"/v1/messages\"}\n",
     "ok 17 - a torn last line is cut off\n",

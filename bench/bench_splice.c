@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/json_scan.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 #include "bench_peak.h"
 

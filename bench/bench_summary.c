@@ -12,7 +12,7 @@
 #include "bench_peak.h"
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "summary/offline.h"
 
 enum { TIMES = 5 };

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/json_scan.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "wire/canon.h"
 

@@ -8,7 +8,7 @@
 #include <maki/json.h>
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 /* One file, in memory. */

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "net/http_head.h"
 
 static void inside(maki_str span, maki_str bytes)

@@ -1,16 +1,16 @@
 /* fuzz_json_read.c -- the scanner and the walker agree with each other, with themselves and with RFC 8259.
  *
  * The input is the text.  It is scanned whole, in pieces and byte by byte, with both kinds of
- * kernels: status, message and spans must not differ.  What is right is then walked with base/json.h. */
+ * kernels: status, message and spans must not differ.  What is right is then walked with base/json_access.h. */
 #include "fuzz.h"
 
 #include <math.h>
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_scan.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 #include "json_reference.h"

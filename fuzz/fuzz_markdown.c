@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "chat/markdown.h"
 
 static void show(maki_str bytes, unsigned width, size_t most, fuzz_chance *chance, maki_buf *out)

@@ -12,7 +12,7 @@
 #include <maki/maki.h>
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum { MEMORY_MAX = 64 << 20, ANSWER_MAX = 256 << 20 };
 

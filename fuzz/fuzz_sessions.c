@@ -6,7 +6,7 @@
 #include <maki/json.h>
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "store/entries.h"
 
 static void check_entry(const maki_alloc *alloc, const maki_json_item *entry)

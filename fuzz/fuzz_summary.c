@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "summary/message_text.h"
 #include "summary/offline.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/str.h"
-#include "history/conversation.h"
+#include "base/str_util.h"
+#include "history/conv.h"
 
 static char fuzz_directory[40]; /* empty: not made */
 

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "wire/canon.h"
 
 enum { MOST = 1 << 26, MARKS = 24 };

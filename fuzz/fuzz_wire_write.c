@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/json_scan.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "wire/write.h"
 
 enum { MOST = 1 << 26, DEPTH = 400 }; /* the body is a little deeper than its rows */

@@ -3,8 +3,8 @@
 
 #include <math.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 
 /* README.md is the project's, not the agent's: the prompt does not say that it is missing. */
 const maki_bootstrap_file maki_bootstrap_files[MAKI_BOOTSTRAP_COUNT + 1] = {

@@ -7,8 +7,8 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "token/tool_list.h"
 
 enum { PROMPT_MAX = 32 << 20, TOOLS_MAX = 1 << 20 };

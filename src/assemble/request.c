@@ -9,7 +9,7 @@
 
 #include "base/async_writer.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "wire/protocol.h"
 
 typedef struct writing {

@@ -13,7 +13,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 
 enum { HELP_COLUMN = 28 };

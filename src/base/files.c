@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "base/limits.h"
 #include "base/random.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 static const uint64_t AT_POSITION = UINT64_MAX; /* the position of the descriptor */
 

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 
 typedef struct maki_idset {
     struct maki_idset_slot {

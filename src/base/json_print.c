@@ -6,7 +6,7 @@
 #include <assert.h>
 #include <stdarg.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* Write 'name': or 'text' from the format, with its quotes.  It is copied in one step when it fits into the buffer. */
 static void write_literal(maki_jw *w, maki_str literal)

@@ -13,7 +13,7 @@
 
 #include <stdbool.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/text.h"
 
 enum {

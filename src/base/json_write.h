@@ -11,7 +11,7 @@
 
 #include <maki/env.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 typedef struct maki_jw {
     maki_sink sink;

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { LINE_MAX_BYTES = 2048 };

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 maki_spool maki_spool_new(const maki_env *env, size_t in_memory)
 {

@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { NAME_MAX = 63 };

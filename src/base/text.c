@@ -1,10 +1,10 @@
-/* text.c -- UTF-8 in plain C, the plain kernels, and the longer functions of str.h. */
+/* text.c -- UTF-8 in plain C, the plain kernels, and the longer functions of str_util.h. */
 #include "base/text.h"
 
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* ---- plain kernels ------------------------------------------------------------------------- */
 

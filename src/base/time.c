@@ -1,7 +1,7 @@
 /* time.c -- parse ISO 8601 times.  Each function removes what it has parsed from the front of the text. */
 #include "base/time.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* Parse exactly `digits` digits. */
 static bool parse_digits(maki_str *text, size_t digits, long *value)

@@ -9,11 +9,11 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/random.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "chat/chat_internal.h"
 #include "chat/status_bar.h"
 #include "chat/terminal.h"
-#include "ops/op.h"
+#include "ops/operation.h"
 
 /* ---- failures ------------------------------------------------------------------------------------- */
 

@@ -4,7 +4,7 @@
 
 #include "base/err.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "chat/chat_internal.h"
 #include "chat/terminal.h"
 

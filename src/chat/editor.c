@@ -15,7 +15,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "chat/terminal.h"
 #include "chat/text_wrap.h"

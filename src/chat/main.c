@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/files.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "chat/chat.h"
 #include "chat/terminal.h"
 

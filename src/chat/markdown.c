@@ -4,7 +4,7 @@
  * then on its characters go to the phrase, or as they are to the flow. */
 #include "chat/markdown.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { REPLACEMENT = 0xfffd, RULE = 0x2500, RULE_MAX = 60, INDENT_MAX = 40, TAB = 4 };

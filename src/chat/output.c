@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "chat/terminal.h"
 

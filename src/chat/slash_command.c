@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 
 #define ARGS(...) ((const maki_op_argument[]){ __VA_ARGS__, { 0 } })

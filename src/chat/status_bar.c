@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { CELLS = 8, CELL_BYTES = 3, MODEL_SHOWN = 100 };

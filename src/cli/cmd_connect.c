@@ -14,7 +14,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "cli.h"
 #include "http.h"
 

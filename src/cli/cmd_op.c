@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "cli.h"
 
 static const char usage[] =

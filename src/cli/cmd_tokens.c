@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "cli.h"
 #include "message_print.h"

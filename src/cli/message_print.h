@@ -4,7 +4,7 @@
 
 #include <maki/maki.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "cli.h"
 
 /* At most `max` bytes of the text of a JSON string, without control characters. */

@@ -10,8 +10,8 @@
 #include <string.h>
 
 #include "answer_print.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "message_print.h"
 
 /* The value of an argument, or NULL. */

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "cli.h"
 

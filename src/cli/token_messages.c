@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "cli.h"
 #include "http.h"
 #include "message_print.h"

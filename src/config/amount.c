@@ -5,7 +5,7 @@
 #include <strings.h>
 
 #include "base/ascii.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 #include <maki/json.h>
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/sort.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 #include "config/config_internal.h"
 #include "config/expand.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "config/config_internal.h"
 
 /* ---- open and close ------------------------------------------------------------------------------------ */

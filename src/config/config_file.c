@@ -4,7 +4,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "config/config_internal.h"
 #include "config/expand.h"
 

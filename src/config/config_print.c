@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "config/config_internal.h"
 

@@ -3,7 +3,7 @@
 
 #include <ctype.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 bool maki_variable(char *const *environment, maki_str name, maki_str *value)
 {

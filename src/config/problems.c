@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/sort.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 static maki_str print(maki_arena *arena, const char *fmt, va_list args)

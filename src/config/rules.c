@@ -1,7 +1,7 @@
 /* rules.c -- settings that must agree with each other. */
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 #include "config/config_internal.h"
 

@@ -4,7 +4,7 @@
 #include <yaml.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 typedef struct anchor {

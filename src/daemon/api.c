@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/thread.h"
 
 enum { SEND_AHEAD = 256 << 10, CHUNK = 32 << 10, WORKERS = 4 };

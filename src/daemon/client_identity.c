@@ -1,7 +1,7 @@
 /* client_identity.c -- header fields that identify a conversation or a client: one table of names for each. */
 #include "daemon/client_identity.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* Fields in which agents name their conversation, as recorded requests show.  The first that is present counts. */
 static const char *const id_fields[] = {

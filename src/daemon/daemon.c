@@ -15,7 +15,7 @@
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/platform.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "daemon/api.h"
 #include "daemon/broadcast.h"
 #include "daemon/forwarding.h"

@@ -1,7 +1,7 @@
 /* forwarded_head.c -- copy the fields of a head as they came, but for those that belong to one connection or to Maki. */
 #include "daemon/forwarded_head.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 maki_str maki_forward_line(const maki_http_field *field)
 {

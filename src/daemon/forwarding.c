@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "daemon/client_identity.h"
 #include "daemon/forwarded_head.h"
 

@@ -1,7 +1,7 @@
 /* guard.c -- three checks of a request's head, in this order: Host (421), Origin (403), token (401). */
 #include "daemon/guard.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* "localhost:4747" -> "localhost", "[::1]:4747" -> "[::1]" */
 static maki_str without_port(maki_str host)

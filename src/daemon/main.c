@@ -10,7 +10,7 @@
 
 #include "base/files.h"
 #include "base/platform.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "daemon/daemon.h"
 #include "net/event_memory.h"
 

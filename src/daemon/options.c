@@ -11,7 +11,7 @@
 
 #include "base/command_line.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "config/amount.h"
 
 typedef enum value_kind {

@@ -1,7 +1,7 @@
 /* page.c -- the table of the page's files; page_files.c embeds their bytes from web/. */
 #include "daemon/page.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 extern const char maki_page_html[], maki_page_html_end[];
 extern const char maki_page_css[], maki_page_css_end[];

@@ -15,7 +15,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/thread.h"
 
 enum { TICK_MS = 1000 };

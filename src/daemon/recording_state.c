@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum {
     QUIET_MS = 60000,    /* a failure of one kind is logged once in this time */

@@ -1,7 +1,7 @@
 /* routes.c -- match a request's path: first the protocols' own paths (wire/protocol.h), then the table below. */
 #include "daemon/routes.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "wire/protocol.h"
 
 /* A star matches one segment or a part of it; two at the end match all that follows. */

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "net/url.h"
 
 static maki_status fail_line(maki_err *err, const char *what)

@@ -34,7 +34,7 @@
 #include "assemble/workspace.h"
 #include "base/buf.h"
 #include "base/logger.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "manage/manage.h"
 #include "send/send.h"
 #include "store/session.h"

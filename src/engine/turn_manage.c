@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "engine/turn_internal.h"
 #include "manage/policy_config.h"
 #include "manage/thresholds.h"

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/thread.h"
 #include "engine/turn_internal.h"
 #include "manage/prepare.h"

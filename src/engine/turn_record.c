@@ -8,7 +8,7 @@
 
 #include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "engine/turn_internal.h"
 #include "history/exchange_event.h"
 #include "wire/content_part.h"

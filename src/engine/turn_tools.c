@@ -4,7 +4,7 @@
  * was reported.  It has the format of the row with the call (OpenAI's, Anthropic's or the old functions). */
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "engine/turn_internal.h"
 #include "history/blocks.h"
 #include "wire/content_part.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "engine/turn_internal.h"
 
 enum { TOKENS_MIN = 1024 }; /* no model in use has a smaller window */

@@ -8,7 +8,7 @@
  * the answer; after a tool call it repeats the result. */
 #include "fake/fake_answer.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "fake/fake_write.h"
 

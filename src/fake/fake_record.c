@@ -8,7 +8,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum { HEAD_MAX = 1 << 20 };
 

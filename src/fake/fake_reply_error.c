@@ -1,7 +1,7 @@
 /* fake_reply_error.c -- errors with each provider's status, type and message: clients decide by them whether to retry. */
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

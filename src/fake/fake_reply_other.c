@@ -2,8 +2,8 @@
  * gives the function, or the fixed text, of each. */
 #include <string.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

@@ -1,6 +1,6 @@
 /* fake_reply_responses.c -- OpenAI's Responses API: a response of items, or its stream of numbered events, which ends
  * with the whole response. */
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

@@ -4,8 +4,8 @@
 #include "fake/fake_request.h"
 
 #include "base/err.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "wire/content_part.h"
 
 enum { TOOLS_DEPTH_MAX = 8 }; /* levels of a list of tools that are searched */

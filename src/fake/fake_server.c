@@ -10,9 +10,9 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/spool.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

@@ -10,7 +10,7 @@
 
 #include "base/command_line.h"
 #include "base/files.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake/fake_server.h"
 
 static const char usage[] =

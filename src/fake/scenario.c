@@ -3,8 +3,8 @@
 
 #include <stddef.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 
 enum { HOUR_MS = 3600000 };
 

@@ -1,9 +1,9 @@
 /* blocks.c -- the role of a message, and an iterator over the blocks of its content.
  *
- * In:    JSON that was checked (base/json.h).  Out: spans of it; nothing is copied or allocated. */
+ * In:    JSON that was checked (base/json_access.h).  Out: spans of it; nothing is copied or allocated. */
 #include "history/blocks.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 maki_role maki_role_of(maki_str text)
 {

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 
 typedef enum maki_role {
     MAKI_ROLE_OTHER,

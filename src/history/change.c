@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/change_internal.h"
 
 enum { ATTEMPTS_MAX = 8, FIELDS_MAX = 1 << 28 };

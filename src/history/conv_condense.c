@@ -13,7 +13,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json_build.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "history/hide.h"
 #include "history/synthetic.h"

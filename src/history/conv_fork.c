@@ -9,7 +9,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json_build.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/change_internal.h"
 
 maki_str maki_conv_id(const maki_conv *conv)

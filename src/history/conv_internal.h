@@ -1,9 +1,9 @@
-/* conv_internal.h -- the inside of a conversation, for conversation.c, totals.c, change.c, trim.c and
+/* conv_internal.h -- the inside of a conversation, for conv.c, totals.c, change.c, trim.c and
  * import.c. */
 #ifndef MAKI_HISTORY_CONV_INTERNAL_H
 #define MAKI_HISTORY_CONV_INTERNAL_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "history/facts.h"
 #include "history/token_counter.h"
 
@@ -36,7 +36,7 @@ maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *it
 maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_t *saved,
                                   maki_err *err);
 
-/* ---- conversation.c -------------------------------------------------------------------------------- */
+/* ---- conv.c -------------------------------------------------------------------------------- */
 
 /* Read the events that were appended since the last call. */
 maki_status maki_conv_load_events(maki_conv *conv, maki_err *err);

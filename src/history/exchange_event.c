@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 
 void maki_exchange_event_write(maki_jw *w, const maki_exchange_event *e)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/export_internal.h"
 
 static const char *const names[] = { "roo", "lines", "openai", "anthropic" };

@@ -15,7 +15,7 @@
 #ifndef MAKI_HISTORY_EXPORT_H
 #define MAKI_HISTORY_EXPORT_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 
 typedef enum maki_export_format {
     MAKI_EXPORT_ROO,

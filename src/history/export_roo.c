@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/export_internal.h"
 
 enum { ARENA_MAX = 1 << 30 };

@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/sort.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/export_internal.h"
 
 const export_kind export_kinds[EXPORT_KINDS] = {

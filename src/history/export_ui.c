@@ -2,7 +2,7 @@
  *
  * In:    the events of a conversation.
  * Out:   an array: the UI messages that were imported, unchanged, and one for each condense and truncation since. */
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/blocks.h"
 #include "history/export_internal.h"
 

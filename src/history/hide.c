@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* ---- positions in a view ------------------------------------------------------------------------------ */
 

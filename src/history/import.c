@@ -17,7 +17,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/conv_internal.h"
 #include "history/import_internal.h"
 

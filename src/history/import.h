@@ -36,7 +36,7 @@
 #ifndef MAKI_HISTORY_IMPORT_H
 #define MAKI_HISTORY_IMPORT_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 
 typedef struct maki_import_options {
     const char *format; /* one of those above; NULL: detected from the first lines */

@@ -4,7 +4,7 @@
  * before the messages. */
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/import_internal.h"
 
 /* ---- bodies ------------------------------------------------------------------------------------------ */

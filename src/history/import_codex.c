@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/import_internal.h"
 
 /* ---- items ------------------------------------------------------------------------------------------ */

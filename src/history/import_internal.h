@@ -5,7 +5,7 @@
 
 #include "base/buf.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/import.h"
 
 /* ---- import_source.c: a file, a block at a time ------------------------------------------------- */

@@ -7,7 +7,7 @@
  * Messages that are tagged later get a second event at the end.  So the events have the order of the array, and undoing
  * the newest restores what it hid. */
 #include "base/idset.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/import_internal.h"
 
 enum { CONDENSE, TRUNCATE };

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/import_internal.h"
 
 /* ---- positions of lines ------------------------------------------------------------------------------ */

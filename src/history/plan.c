@@ -11,9 +11,9 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/sort.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/change_internal.h"
 
 enum { ARENA_MAX = 1 << 28 };

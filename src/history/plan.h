@@ -11,7 +11,7 @@
 #ifndef MAKI_HISTORY_PLAN_H
 #define MAKI_HISTORY_PLAN_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 
 typedef struct maki_planned_event maki_planned_event;
 

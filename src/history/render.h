@@ -1,10 +1,10 @@
-/* render.h -- a view as the messages of a protocol: the rows of conversation.h through wire/write.h.
+/* render.h -- a view as the messages of a protocol: the rows of conv.h through wire/write.h.
  *
  * In constant memory, whatever the view: one row is held at a time. */
 #ifndef MAKI_HISTORY_RENDER_H
 #define MAKI_HISTORY_RENDER_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "wire/write.h"
 
 /* The texts of the system messages that stand before all others, as items of the open array `w` is in; for

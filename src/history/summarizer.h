@@ -21,7 +21,7 @@ typedef struct maki_summary_request {
     maki_status (*each)(const void *source, maki_message_fn fn, void *ctx, maki_err *err);
     const void *source;
     uint64_t tokens;            /* of the messages together, by the engine's rules; 0: unknown */
-    const unsigned char *cover; /* the messages as a hash (conversation.h); NULL: unknown */
+    const unsigned char *cover; /* the messages as a hash (conv.h); NULL: unknown */
 } maki_summary_request;
 
 /* How many facts of the messages the summary still holds (summary/measure.h). */

@@ -5,7 +5,7 @@
 
 #include "base/json_build.h"
 #include "base/random.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 maki_status maki_synthetic_text(maki_str role, maki_str text, maki_arena *arena, maki_str *json,
                                 maki_err *err)

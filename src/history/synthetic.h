@@ -3,7 +3,7 @@
 #define MAKI_HISTORY_SYNTHETIC_H
 
 #include "base/arena.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 #include <maki/env.h>
 

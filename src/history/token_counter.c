@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "history/facts.h"
 #include "token/content.h"
 

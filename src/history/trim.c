@@ -7,8 +7,8 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "history/apply_trims.h"
 #include "history/change_internal.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/json_build.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/change_internal.h"
 
 static maki_log *log_of(maki_conv *conv, uint64_t seq)

@@ -6,7 +6,7 @@
 #include <xxhash.h>
 
 #include "base/hash.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "log/log.h"
 
 uint64_t maki_row_hash(maki_str row)

@@ -11,8 +11,8 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "log/verify_internal.h"
 
 enum { FINDINGS_MAX = 1 << 24, EVENTS_PER_GROUP = 1000 };

@@ -8,7 +8,7 @@
 #include "base/block.h"
 #include "base/err.h"
 #include "base/files.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "log/lines.h"
 #include "log/log_internal.h"
 

@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "log/lines.h"
 #include "log/log_internal.h"
 

@@ -15,8 +15,8 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "log/verify_internal.h"
 
 enum { DAMAGE_MAX = 1 << 24 };

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "log/verify_internal.h"
 
 /* ---- the events ----------------------------------------------------------------------------------------------- */

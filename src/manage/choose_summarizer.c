@@ -3,7 +3,7 @@
  * What it returns points into itself (maki_summarizer_choice.self): it is filled in place and never copied. */
 #include "manage/choose_summarizer.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "manage/window.h"
 #include "summary/measure.h"
 

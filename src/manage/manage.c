@@ -8,7 +8,7 @@
 #include "manage/manage.h"
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/plan.h"
 #include "manage/run_history.h"
 #include "manage/run_limits.h"

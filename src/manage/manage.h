@@ -12,7 +12,7 @@
 #define MAKI_MANAGE_MANAGE_H
 
 #include "base/logger.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "manage/policy.h"
 
 typedef struct maki_manage_in {

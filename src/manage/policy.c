@@ -3,7 +3,7 @@
  * Kinds come from config/policy_steps.h; a preset is a row of `presets`. */
 #include "manage/policy.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 static const struct kind_row {
     const char *name;

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum { PATH_MAX = 600 }; /* names have at most 200 bytes */
 

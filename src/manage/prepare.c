@@ -10,7 +10,7 @@
 #include "base/hash.h"
 #include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "summary/measure.h"
 #include "token/content.h"
 

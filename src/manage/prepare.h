@@ -4,14 +4,14 @@
  * itself, summarises what a condense would hide now, holding no lock, and appends an event `prepared` (the note),
  * which changes no view.  Killed at any point it leaves nothing behind.
  *
- * The note has the cover, a hash of what was summarised (history/conversation.h).  A later condense that would
+ * The note has the cover, a hash of what was summarised (history/conv.h).  A later condense that would
  * hide the same messages uses its summary without a request.  By then messages have usually been added: the condense
  * covers only what the note does, and keeps the newer ones, if that frees enough.  An edit, a rewind, an undo, a pin
  * or a trim among the messages covered changes the cover, and the note is skipped. */
 #ifndef MAKI_MANAGE_PREPARE_H
 #define MAKI_MANAGE_PREPARE_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "summary/summary_settings.h"
 
 /* Should a summary be prepared, with so many percent of the window in use and a condense at `threshold`? */

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/json_build.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/blocks.h"
 #include "history/facts.h"
 

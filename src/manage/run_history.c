@@ -8,10 +8,10 @@
 #include <math.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "token/family.h"
 
 #define RETRY_CHANGE \

@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "manage/thresholds.h"
 #include "manage/window.h"

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "manage/pruning.h"
 
 enum {

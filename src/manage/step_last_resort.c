@@ -8,7 +8,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "history/apply_trims.h"
 #include "history/facts.h"
 #include "manage/pruning.h"

@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "manage/pruning.h"
 
 typedef struct tools {

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 double maki_window_of_model(maki_str model_id)
 {

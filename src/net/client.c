@@ -16,7 +16,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/platform.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "net/url.h"
 
 enum {

@@ -11,7 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/platform.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 static void advance(maki_conn *conn);
 

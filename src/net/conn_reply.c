@@ -10,7 +10,7 @@
 
 #include "base/buf.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 const char *maki_http_reason(int status)
 {

@@ -6,7 +6,7 @@
 #include <zstd.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "net/http_head.h"
 
 enum {

@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* The characters of a token (RFC 9110, 5.6.2). */
 static bool is_token_char(unsigned char c)

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 maki_sse maki_sse_new(const maki_alloc *alloc, size_t max)
 {

@@ -1,7 +1,7 @@
 /* url.c -- origin and path of a URL.  Strict: what curl might read differently is refused. */
 #include "net/url.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* Is it printable, without spaces and other characters that are invalid in a URL? */
 static bool is_plain(maki_str text)

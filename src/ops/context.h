@@ -2,7 +2,7 @@
 #ifndef MAKI_OPS_CONTEXT_H
 #define MAKI_OPS_CONTEXT_H
 
-#include "ops/op.h"
+#include "ops/operation.h"
 #include "store/context_use.h"
 
 /* By the fields `model` and `window` of the call, both optional. */

@@ -1,4 +1,4 @@
-/* conversation_api.c -- <maki/conversation.h> on top of history/conversation.h.
+/* conversation_api.c -- <maki/conversation.h> on top of history/conv.h.
  *
  * Translates options, structs and callbacks between the two, so that the public ones can stay as they are.  A handle owns
  * its conversation; a second one, read-only, is opened when the view at a revision and the whole log are needed at once. */
@@ -10,15 +10,15 @@
 
 #include "base/err.h"
 #include "base/limits.h"
-#include "base/str.h"
-#include "history/conversation.h"
+#include "base/str_util.h"
+#include "history/conv.h"
 #include "history/erase.h"
 #include "history/export.h"
 #include "history/facts.h"
 #include "history/import.h"
 #include "history/token_counter.h"
 #include "log/verify.h"
-#include "ops/op.h"
+#include "ops/operation.h"
 #include "token/family.h"
 
 struct maki_conversation {

@@ -9,10 +9,10 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "ops/op.h"
+#include "ops/operation.h"
 #include "store/session.h"
 
 static size_t position(const maki_op_call *call, maki_str value)

@@ -8,9 +8,9 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/spool.h"
-#include "base/str.h"
-#include "ops/op.h"
+#include "base/str_util.h"
 #include "ops/op_common.h"
+#include "ops/operation.h"
 
 enum { READ_BLOCK = 1 << 16 };
 

@@ -10,9 +10,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
-#include "ops/op.h"
+#include "base/str_util.h"
 #include "ops/op_common.h"
+#include "ops/operation.h"
 
 enum { NAME_MAX = 4096, FINDINGS_MAX = 100 };
 

@@ -9,8 +9,8 @@
 #include "base/command_line.h"
 #include "base/err.h"
 #include "base/json_write.h"
-#include "base/str.h"
-#include "ops/op.h"
+#include "base/str_util.h"
+#include "ops/operation.h"
 
 bool maki_op_command_at(const char *group, size_t index, maki_op_bound_command *out)
 {

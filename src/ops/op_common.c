@@ -5,7 +5,7 @@
 #include "ops/op_common.h"
 
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "manage/policy_config.h"
 #include "store/context_use.h"
 #include "summary/measure.h"

@@ -4,7 +4,7 @@
 
 #include "manage/choose_summarizer.h"
 #include "manage/run_limits.h"
-#include "ops/op.h"
+#include "ops/operation.h"
 #include "store/session.h"
 
 /* Everything a condense needs, read from the fields of a call.  Has pointers into itself: never copy it. */

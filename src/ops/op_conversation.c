@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/token_counter.h"
 #include "ops/context.h"
 #include "ops/op_common.h"

@@ -10,7 +10,7 @@
 
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "manage/manage.h"
 #include "manage/policy_config.h"
 #include "manage/prepare.h"

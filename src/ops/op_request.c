@@ -4,8 +4,8 @@
 #include "assemble/request.h"
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
-#include "ops/op.h"
+#include "base/str_util.h"
+#include "ops/operation.h"
 
 /* `system`: a string, or an array of them. */
 static maki_status read_system(const maki_op_call *call, maki_request *out, maki_err *err)

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/blocks.h"
-#include "ops/op.h"
 #include "ops/op_common.h"
+#include "ops/operation.h"
 #include "store/sessions.h"
 #include "store/transcript.h"
 

@@ -11,9 +11,9 @@
 #include "base/err.h"
 #include "base/json_build.h"
 #include "base/json_print.h"
-#include "base/str.h"
-#include "ops/op.h"
+#include "base/str_util.h"
 #include "ops/op_common.h"
+#include "ops/operation.h"
 #include "store/limit.h"
 #include "store/resolve.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/facts.h"
 #include "manage/policy_config.h"
 #include "ops/context.h"

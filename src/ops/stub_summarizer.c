@@ -2,8 +2,8 @@
  * input, and token counters of three kinds.  With them a pure operation depends on its input alone. */
 #include "base/err.h"
 #include "base/json_build.h"
-#include "base/str.h"
-#include "ops/op.h"
+#include "base/str_util.h"
+#include "ops/operation.h"
 
 maki_status maki_field_counter(const maki_op_call *call, const char *fallback, maki_counter *out,
                                maki_err *err)

@@ -3,7 +3,7 @@
  * A row says everything about an operation: the command, its help, the bindings and the
  * reference page are generated from it.  To add one, write its function in the op_*.c of its group, add a
  * row here and an example in examples/NAME (its input and its answer, a line each), which a test runs. */
-#include "ops/op.h"
+#include "ops/operation.h"
 
 /* clang-format off */
 /* In parentheses, so that one macro can pass them to another. */

@@ -16,7 +16,7 @@
 #include "base/err.h"
 #include "base/hash.h"
 #include "base/limits.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/erase.h"
 #include "history/token_counter.h"
 #include "proxy/journal.h"

@@ -8,7 +8,7 @@
 #ifndef MAKI_PROXY_LIVE_CONVERSATION_H
 #define MAKI_PROXY_LIVE_CONVERSATION_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "proxy/prefixes.h"
 
 /* A point that a branch continues from: its last message (0: none yet), the newest event when that was written, and the

@@ -8,7 +8,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/platform.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/token_counter.h"
 #include "proxy/proxy_internal.h"
 #include "store/session.h"

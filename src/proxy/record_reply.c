@@ -11,9 +11,9 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/exchange_event.h"
 #include "proxy/proxy_internal.h"
 #include "wire/protocol.h"

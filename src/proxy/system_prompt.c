@@ -14,9 +14,9 @@
 
 #include "base/files.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/limits.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/token_counter.h"
 #include "token/content.h"
 #include "token/family.h"

@@ -7,7 +7,7 @@
 #include "reference/condense.h"
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/synthetic.h"
 #include "reference/keep.h"
 #include "reference/view.h"

@@ -7,7 +7,7 @@
 #include "reference/keep.h"
 
 #include "base/idset.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum { LOOKBACK = 3 }; /* messages before the tail that are searched for the call of a result */
 

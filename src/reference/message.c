@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* ---- parsing -------------------------------------------------------------------------------------- */
 

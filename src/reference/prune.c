@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/json_build.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "manage/policy.h"
 
 enum { CHARS_PER_TOKEN = 4, IMAGE_CHARS = 8000, OTHER_CHARS = 256 };

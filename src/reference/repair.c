@@ -5,7 +5,7 @@
 #include "reference/repair.h"
 
 #include "base/idset.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* The result of a call that never got one. */
 static const char missing_result[] =

@@ -7,7 +7,7 @@
 #include <math.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "reference/view.h"
 
 /* ---- events --------------------------------------------------------------------------------- */

@@ -2,7 +2,7 @@
  * skipped. */
 #include "reference/usage.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* An event whose `say` is `what`, of the type `say` or without a type. */
 static bool is_event(maki_str event, const char *what)

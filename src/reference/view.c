@@ -3,7 +3,7 @@
  * Lists are new, messages are shared; only maki_view_cleanup changes messages. */
 #include "reference/view.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 maki_status maki_parents_of(maki_msgs list, maki_arena *arena, maki_parents *out, maki_err *err)
 {

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 maki_status maki_backoff_random(const maki_random *random, unsigned nth, uint32_t *ms,
                                 maki_err *err)

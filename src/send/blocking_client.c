@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/platform.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum {
     TICK_MS = 50,  /* how often it is asked whether to go on */

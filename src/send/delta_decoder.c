@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "wire/json_row.h"
 
 enum { ESCAPE = 6 }; /* bytes of \uXXXX */

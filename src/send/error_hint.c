@@ -1,8 +1,8 @@
 /* error_hint.c -- see error_hint.h. */
 #include "send/error_hint.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "send/backoff.h"
 #include "wire/json_row.h"
 

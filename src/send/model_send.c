@@ -6,7 +6,7 @@
 #include "assemble/request.h"
 #include "base/err.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { PIECE = 16 << 10 };

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "send/sender.h"
 #include "wire/protocol.h"
 

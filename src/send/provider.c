@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 #include "net/url.h"
 #include "wire/protocol.h"

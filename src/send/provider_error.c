@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "send/error_hint.h"
 #include "wire/overflow.h"

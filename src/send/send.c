@@ -6,7 +6,7 @@
 #include <time.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "send/attempt.h"
 #include "send/backoff.h"
 #include "send/sender.h"

@@ -7,7 +7,7 @@
 #ifndef MAKI_STORE_CONTEXT_USE_H
 #define MAKI_STORE_CONTEXT_USE_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "manage/policy.h"
 #include "manage/run_limits.h"
 #include "store/session.h"

@@ -10,7 +10,7 @@
 #ifndef MAKI_STORE_ENTRIES_H
 #define MAKI_STORE_ENTRIES_H
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_write.h"
 #include "store/session.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* Remove the next part that is not empty from *rest. */
 static bool next_part(maki_str *rest, maki_str *part)

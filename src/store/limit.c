@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/facts.h"
 
 enum { ATTEMPTS_MAX = 8 };

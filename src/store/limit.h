@@ -7,7 +7,7 @@
 #ifndef MAKI_STORE_LIMIT_H
 #define MAKI_STORE_LIMIT_H
 
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "store/session.h"
 
 typedef struct maki_turn_limits {

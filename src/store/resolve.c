@@ -14,9 +14,9 @@
 #include "base/json_build.h"
 #include "base/json_print.h"
 #include "base/random.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "store/transcript.h"
 
 enum { SMALL = 1 << 16 };

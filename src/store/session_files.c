@@ -7,7 +7,7 @@
 
 #include "base/err.h"
 #include "base/sort.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "store/session.h"
 

@@ -20,7 +20,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/thread_pool.h"
 #include "log/lines.h"
 #include "store/entries.h"

@@ -1,7 +1,7 @@
 /* digest.c -- see digest.h: the sets, and the walk over a message's parts. */
 #include "summary/digest.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum { FACT_SLOTS = 2 * MAKI_DIGEST_FACTS };
 

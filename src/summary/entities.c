@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 static bool is_word_char(char c)
 {

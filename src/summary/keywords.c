@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "summary/summary_words.h"
 
 /* In lower case, with a bar between.  A star at an end: the phrase may go on there, as "error" does in

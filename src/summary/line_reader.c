@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/text.h"
 
 /* Where to cut a full line: after the last white space of its second half, else after a character. */

@@ -6,7 +6,7 @@
 #include "base/ascii.h"
 #include "base/buf.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "summary/offline.h"
 

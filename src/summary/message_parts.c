@@ -1,7 +1,7 @@
 /* message_parts.c -- see message_parts.h. */
 #include "summary/message_parts.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/synthetic.h"
 
 /* What types of blocks are; a type that is not here is a text if it has one. */

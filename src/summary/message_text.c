@@ -6,7 +6,7 @@
 
 #include "base/ascii.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "summary/message_parts.h"
 
 enum {

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/spool.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "summary/message_text.h"
 #include "summary/summary_prompt.h"

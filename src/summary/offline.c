@@ -3,7 +3,7 @@
  * One pass over the messages into a digest, whose size does not depend on them, and a text made of it. */
 #include "summary/offline.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/facts.h"
 #include "history/token_counter.h"
 #include "summary/measure.h"

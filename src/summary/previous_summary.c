@@ -5,7 +5,7 @@
  * and tasks are taken, the rest is weighed sentence by sentence. */
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "summary/digest.h"
 

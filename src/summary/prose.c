@@ -4,7 +4,7 @@
  * that of a terminal, may hold pasted output and is searched for error lines. */
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "summary/digest.h"
 

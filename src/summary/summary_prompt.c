@@ -1,7 +1,7 @@
 /* summary_prompt.c -- see summary_prompt.h. */
 #include "summary/summary_prompt.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 enum { STANDARD, BRIEF, TASK, BUILT_IN };
 

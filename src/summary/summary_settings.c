@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 #define TASK_RATIO 0.65 /* the middle of 30 to 40 % is left */
 

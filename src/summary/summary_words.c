@@ -1,7 +1,7 @@
 /* summary_words.c -- see summary_words.h. */
 #include "summary/summary_words.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 /* Each in English, Japanese, Chinese and Korean. */

@@ -10,7 +10,7 @@
 #include <stdio.h>
 
 #include "base/sort.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 typedef struct line {
     maki_str text;

@@ -5,7 +5,7 @@
 #ifndef MAKI_SUMMARY_TOOL_KIND_H
 #define MAKI_SUMMARY_TOOL_KIND_H
 
-#include "base/json.h"
+#include "base/json_access.h"
 
 typedef enum maki_tool_kind {
     MAKI_TOOL_OTHER,

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "token/text_count.h"
 
 enum {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdbool.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "token/text_count.h"
 
 static const double fudge_factor = 1.5;    /* the reference's allowance for a wrong tokenizer */

@@ -10,7 +10,7 @@
 
 #include <maki/token.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 
 typedef struct maki_counter maki_counter;
 struct maki_counter {

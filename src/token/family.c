@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* ---- the table ------------------------------------------------------------------------------------ */
 

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 const maki_image_rule maki_image_anthropic = { MAKI_IMAGE_AREA, 0, 0, 0 };
 const maki_image_rule maki_image_openai = { MAKI_IMAGE_TILES, 85, 170, 0 };

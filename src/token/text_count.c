@@ -4,8 +4,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "token/compact.h"
 

@@ -7,7 +7,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "token/encoding.h"
 #include "token/merge.h"
 #include "token/span_cache.h"

@@ -1,8 +1,8 @@
 /* tool_list.c -- see tool_list.h. */
 #include "token/tool_list.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 
 static maki_tool read_tool(maki_str given)
 {

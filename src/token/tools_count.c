@@ -1,8 +1,8 @@
 /* tools_count.c -- see tools_count.h. */
 #include "token/tools_count.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "token/text_count.h"
 #include "token/tool_list.h"
 

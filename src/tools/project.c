@@ -5,11 +5,11 @@
 #include "tools/project.h"
 
 #include "base/err.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_build.h"
 #include "base/json_print.h"
 #include "base/sort.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* ---- visibility ------------------------------------------------------------------------- */
 

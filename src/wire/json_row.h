@@ -3,10 +3,10 @@
 #ifndef MAKI_WIRE_JSON_ROW_H
 #define MAKI_WIRE_JSON_ROW_H
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_write.h"
 #include "base/spool.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 /* The value of a field; len 0 when it is missing or null. */
 maki_str maki_member(maki_str object, maki_str name);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "wire/protocol.h"
 
 /* ---- requests ----------------------------------------------------------------------------------------- */

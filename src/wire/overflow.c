@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/ascii.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "wire/json_row.h"
 
 static const struct pattern_row {

@@ -4,7 +4,7 @@
 
 #include <stdbool.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 
 /* What is known of the error besides its message. */
 enum {

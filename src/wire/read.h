@@ -5,7 +5,7 @@
 #ifndef MAKI_WIRE_READ_H
 #define MAKI_WIRE_READ_H
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_write.h"
 #include "base/spool.h"
 #include "wire/wire.h"

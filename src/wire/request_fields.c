@@ -3,7 +3,7 @@
 #include "wire/request_fields.h"
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 static const char *const level_names[] = { "", "off", "minimal", "low", "medium", "high" };
 

@@ -21,9 +21,9 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "derive.h"
 #include "fake_env.h"
 #include "tap.h"

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 static maki_str get(maki_str object, const char *name)
 {

@@ -17,7 +17,7 @@
 
 #include <maki/op.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "engine_kit.h"
 #include "tap.h"
 #include "wire/content_part.h"

@@ -16,10 +16,10 @@
 #include <maki/maki.h>
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_scan.h"
 #include "base/json_write.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 enum { MEGABYTE = 1 << 20, MESSAGES = 1000, STRINGS = 10000, INPUT_MAX = 64 << 20 };

@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "history/blocks.h"
 #include "history/token_counter.h"

@@ -12,8 +12,8 @@
 #include "tap.h"
 
 #include "base/files.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "history/facts.h"
 #include "summary/measure.h"
 #include "summary/offline.h"

@@ -4,7 +4,7 @@
 #include <stdalign.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "samples.h"
 #include "tap.h"

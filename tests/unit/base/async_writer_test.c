@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "tap.h"
 

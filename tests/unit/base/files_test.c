@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "fake_env.h"
 #include "samples.h"

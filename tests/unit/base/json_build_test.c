@@ -1,7 +1,7 @@
 /* json_build_test.c -- small JSON in an arena: complete, and without leaks. */
 #include "base/json_build.h"
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "fake_env.h"
 #include "samples.h"
 #include "tap.h"

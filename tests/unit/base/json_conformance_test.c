@@ -7,14 +7,14 @@
  * The package keeps inputs as strings, so bytes that were invalid UTF-8 in the original files have
  * become U+FFFD.  Each of the n_ inputs with U+FFFD (twelve of them) has another error too, so
  * all n_ must still be rejected; json_scan_test.c has the invalid bytes themselves. */
-#include "base/json.h"
+#include "base/json_access.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/json_scan.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "fake_env.h"
 #include "tap.h"

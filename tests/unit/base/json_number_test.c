@@ -1,7 +1,7 @@
 /* json_number_test.c -- the nearest double to any JSON number, as exactly as strtod finds it.
  *
  * strtod of glibc rounds correctly for input of any length; the tests run in the C locale. */
-#include "base/json.h"
+#include "base/json_access.h"
 
 #include <float.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 static void check_number(const char *text)

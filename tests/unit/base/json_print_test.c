@@ -2,7 +2,7 @@
 #include "base/json_print.h"
 
 #include "base/buf.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "fake_env.h"
 #include "tap.h"
 

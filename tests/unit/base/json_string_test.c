@@ -1,12 +1,12 @@
 /* json_string_test.c -- strings in their escaped form: decoded, compared, measured and cut. */
-#include "base/json.h"
+#include "base/json_access.h"
 
 #include "base/buf.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 #include "fake_env.h"
 #include "samples.h"

@@ -1,10 +1,10 @@
 /* json_test.c -- reading valid JSON: items, fields, keys, kinds. */
-#include "base/json.h"
+#include "base/json_access.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 #define S(text)                   \

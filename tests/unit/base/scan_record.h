@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "base/json_scan.h"
-#include "base/str.h"
+#include "base/str_util.h"
 
 typedef struct transcript {
     char text[16384];

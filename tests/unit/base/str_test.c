@@ -1,5 +1,5 @@
 /* str_test.c -- comparing, finding and trimming borrowed strings. */
-#include "base/str.h"
+#include "base/str_util.h"
 
 #include "base/text.h"
 #include "samples.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "samples.h"
 #include "tap.h"
 #include "utf8_reference.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* The escape sequences as short tags, so that a row can be read. */

@@ -1,7 +1,7 @@
 /* slash_slash_command_test.c -- what is typed with a slash: which command, and the input of its operation. */
 #include "chat/slash_command.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "chat/chat_options.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* status_status_bar_test.c -- how full the window is, in one line. */
 #include "chat/status_bar.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* clang-format off */

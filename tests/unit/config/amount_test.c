@@ -1,7 +1,7 @@
 /* amount_test.c -- amounts as people write them. */
 #include "config/amount.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* clang-format off */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "config/yaml.h"
 #include "config_kit.h"
 #include "tap.h"

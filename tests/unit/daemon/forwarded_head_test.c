@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "daemon/client_identity.h"
 #include "daemon/metrics.h"
 #include "fake_env.h"

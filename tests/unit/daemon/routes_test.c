@@ -1,7 +1,7 @@
 /* routes_test.c -- parsing request paths, and the protocol and kind of each route. */
 #include "daemon/routes.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* clang-format off */

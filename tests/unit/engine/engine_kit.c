@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 
 #include "../send/send_kit.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 #include "wire/content_part.h"
 

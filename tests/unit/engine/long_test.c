@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/spool.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "engine_kit.h"
 #include "tap.h"
 

@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "engine_kit.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "engine_kit.h"
 #include "send/model_send.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 /* scenario_test.c -- parsing the scenarios of the fake provider. */
 #include "fake/scenario.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 static const struct good_row {

@@ -10,7 +10,7 @@
 
 #include "directory.h"
 #include "fake_env.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "log/index.h"
 #include "tap.h"
 

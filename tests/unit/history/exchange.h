@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "history/export.h"
 #include "history/import.h"

@@ -18,10 +18,10 @@
 #ifndef MAKI_TESTS_RANDOM_RUN_H
 #define MAKI_TESTS_RANDOM_RUN_H
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "fake_env.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "history/token_counter.h"
 #include "model.h"
 #include "random_rows.h"

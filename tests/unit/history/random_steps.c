@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/json.h"
+#include "base/json_access.h"
 #include "random_run.h"
 #include "summary/offline.h"
 

@@ -9,12 +9,12 @@
 
 #include <maki/maki.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "exchange.h"
 #include "fake_env.h"
+#include "history/conv.h"
 #include "history/conv_internal.h"
-#include "history/conversation.h"
 #include "history/import.h"
 #include "log/verify.h"
 #include "tap.h"

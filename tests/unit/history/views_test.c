@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "fake_env.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "tap.h"
 
 enum { ROWS = 12, NOTES = 300 };

@@ -3,8 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
-#include "history/conversation.h"
+#include "base/str_util.h"
+#include "history/conv.h"
 #include "log/verify.h"
 #include "logs.h"
 #include "tap.h"

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/hash.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "log/verify.h"
 #include "logs.h"
 #include "tap.h"

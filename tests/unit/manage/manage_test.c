@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "fake_env.h"
 #include "summary/offline.h"

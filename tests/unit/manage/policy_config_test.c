@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "../config/config_kit.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "talk_kit.h"
 #include "tap.h"
 

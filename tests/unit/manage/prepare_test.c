@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "base/err.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "fake_env.h"
 #include "manage/manage.h"

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "summary/offline.h"
 #include "talk_kit.h"
 #include "tap.h"

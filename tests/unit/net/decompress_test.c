@@ -6,7 +6,7 @@
 #include <zstd.h>
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "tap.h"
 

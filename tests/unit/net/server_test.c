@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* Each event as name=data| in a buffer. */

@@ -1,7 +1,7 @@
 /* url_test.c -- parsing URLs of servers. */
 #include "net/url.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* clang-format off */

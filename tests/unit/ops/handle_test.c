@@ -8,7 +8,7 @@
 #include "../config/config_kit.h"
 #include "../summary/fake_model.h"
 #include "base/buf.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 typedef struct kit {

@@ -7,8 +7,8 @@
 #include <maki/maki.h>
 
 #include "base/buf.h"
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "tap.h"
 

@@ -10,11 +10,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "fake_env.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "tap.h"
 
 /* ---- exchanges ----------------------------------------------------------------------------------------- */

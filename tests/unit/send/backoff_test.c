@@ -1,7 +1,7 @@
 /* backoff_test.c -- what Retry-After asks for, and pauses by chance. */
 #include "send/backoff.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "send_kit.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "config_kit.h"
 #include "tap.h"
 

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 /* ---- the provider ------------------------------------------------------------------------------------- */

@@ -7,8 +7,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/str.h"
-#include "history/conversation.h"
+#include "base/str_util.h"
+#include "history/conv.h"
 #include "store/resolve.h"
 #include "store/transcript.h"
 #include "store_kit.h"

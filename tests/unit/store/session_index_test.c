@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "store/session_files.h"
 #include "store/sessions.h"
 #include "store_kit.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 void kit_open(kit *k)
 {

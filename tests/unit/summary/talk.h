@@ -6,8 +6,8 @@
 
 #include "tap.h"
 
-#include "base/json.h"
-#include "base/str.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "history/summarizer.h"
 
 static inline maki_status talk_each(const void *source, maki_message_fn fn, void *ctx,

@@ -4,7 +4,7 @@
 
 #include <maki/token.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "directory.h"
 #include "tap.h"
 

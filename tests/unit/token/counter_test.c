@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "tap.h"
 

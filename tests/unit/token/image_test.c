@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "tap.h"
 
 static const maki_image_rule patches_1 = { MAKI_IMAGE_PATCHES, 0, 0, 1 };

@@ -1,7 +1,7 @@
 /* tools_count_test.c -- what definitions of tools cost. */
 #include "token/tools_count.h"
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* count_test.c -- counting the tokens of a request, and the answers of the counting endpoints. */
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "reply_dump.h"
 #include "tap.h"

@@ -1,7 +1,7 @@
 /* deltas_test.c -- the deltas of streamed replies, in the formats of real servers. */
 #include <stdio.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 #include "fake_env.h"
 #include "reply_dump.h"
 #include "tap.h"

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/str.h"
+#include "base/str_util.h"
 
 maki_str quotes(maki_buf *out, const char *text)
 {

@@ -1,9 +1,9 @@
-/* op.c -- the handle, and running a row of the table.
+/* operation.c -- the handle, and running a row of the table.
  *
  * A call: the input is checked as JSON once, the row found, its form chosen and its fields checked; only then does the
  * operation run.  There is always exactly one complete answer: an operation fails before it writes anything, or says with
  * `answered` that its answer is complete; otherwise the error becomes the answer. */
-#include "ops/op.h"
+#include "ops/operation.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 
 #include "base/err.h"
 #include "base/json_print.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/suggest.h"
 #include "ops/op_common.h"
 

@@ -1,4 +1,4 @@
-/* conversation.h -- a log, its parents if it is a fork, and what can be done to it.
+/* conv.h -- a log, its parents if it is a fork, and what can be done to it.
  *
  * Nothing here changes a message: every step appends an event (timeline.h), can be undone and reports
  * what it did.  The engine's own rules hold (rules_maki): a tool call and its results are never
@@ -8,8 +8,8 @@
  * Every change may name the head it expects; MAKI_CONFLICT means that somebody else wrote first.
  * A conversation belongs to the thread that opened it.  While much is counted it has threads of its own:
  * then the environment's allocator is called by several threads at once. */
-#ifndef MAKI_HISTORY_CONVERSATION_H
-#define MAKI_HISTORY_CONVERSATION_H
+#ifndef MAKI_HISTORY_CONV_H
+#define MAKI_HISTORY_CONV_H
 
 #include <maki/token.h>
 

@@ -1,16 +1,16 @@
-/* op.h -- inside the table of operations: a row, a call, and reading the fields of its input. */
-#ifndef MAKI_OPS_OP_H
-#define MAKI_OPS_OP_H
+/* operation.h -- inside the table of operations: a row, a call, and reading the fields of its input. */
+#ifndef MAKI_OPS_OPERATION_H
+#define MAKI_OPS_OPERATION_H
 
 #include <stdbool.h>
 
 #include <maki/op.h>
 #include <maki/token.h>
 
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/json_write.h"
 #include "base/logger.h"
-#include "history/conversation.h"
+#include "history/conv.h"
 #include "reference/condense.h"
 #include "reference/message.h"
 

@@ -1,9 +1,9 @@
-/* conversation.c -- open a conversation with the parents of a fork, make its views, and read or write a view.
+/* conv.c -- open a conversation with the parents of a fork, make its views, and read or write a view.
  *
  * In:    the path of a messages file, and revisions (seq, ev).
  * Out:   a view (ranges and synthetic messages, in the arena of the conversation), and its messages with trims applied.
  * Never: changes a conversation (change.c, conv_*.c, trim.c and undo.c do), nor holds more than a window of rows. */
-#include "history/conversation.h"
+#include "history/conv.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/spool.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "history/apply_trims.h"
 #include "history/conv_internal.h"
 #include "history/facts.h"

@@ -1,6 +1,6 @@
-/* str.h -- comparing, slicing, searching and parsing borrowed strings. */
-#ifndef MAKI_BASE_STR_H
-#define MAKI_BASE_STR_H
+/* str_util.h -- comparing, slicing, searching and parsing borrowed strings. */
+#ifndef MAKI_BASE_STR_UTIL_H
+#define MAKI_BASE_STR_UTIL_H
 
 #include <stdbool.h>
 #include <stdint.h>

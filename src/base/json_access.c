@@ -1,7 +1,7 @@
-/* json.c -- JSON is read where it lies: values are spans of the text, found by skipping over strings and containers.
+/* json_access.c -- JSON is read where it lies: values are spans of the text, found by skipping over strings and containers.
  *
  * Only maki_json_check validates.  The rest trusts that it was called, and may read past the end of other bytes. */
-#include "base/json.h"
+#include "base/json_access.h"
 #include "base/ascii.h"
 
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/json_scan.h"
-#include "base/str.h"
+#include "base/str_util.h"
 #include "base/text.h"
 
 maki_status maki_json_check(maki_str text, maki_str *value, maki_err *err)
