@@ -73,7 +73,7 @@ static maki_status range_tokens(maki_log *log, uint64_t from, uint64_t to, uint6
     return st;
 }
 
-static uint64_t less(uint64_t tokens, int64_t saved)
+static uint64_t subtract_saved(uint64_t tokens, int64_t saved)
 {
     return saved > 0 && (uint64_t)saved > tokens ? 0 : tokens - (uint64_t)saved;
 }
@@ -99,7 +99,7 @@ maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_to
         for (; st == MAKI_OK && t < view->trim_count && view->trims[t]->seq <= item->to; t++) {
             int64_t saved = 0;
             st = maki_conv_trim_tokens(conv, view->trims[t], &saved, err);
-            tokens = less(tokens, saved);
+            tokens = subtract_saved(tokens, saved);
         }
     }
     out->tokens = tokens;

@@ -11,7 +11,7 @@
 #include "tap.h"
 
 /* Tool output in two shapes, a file read twice, code, and enough messages after them to make them old. */
-static void script(talk_kit *t)
+static void write_conversation(talk_kit *t)
 {
     talk_say(t, "system", "あなたは助手です");
     talk_say(t, "user", "最初の依頼: src/a.c を直してください");
@@ -27,7 +27,7 @@ static void script(talk_kit *t)
 }
 
 /* The steps of a run with this configuration, as text. */
-static char *outcome(config_kit *kit, const char *yaml, double usage)
+static char *steps_of_run(config_kit *kit, const char *yaml, double usage)
 {
     talk_kit t;
     maki_policy policy = { 0 };
@@ -39,7 +39,7 @@ static char *outcome(config_kit *kit, const char *yaml, double usage)
         maki_policy_from_config(kit->config, MAKI_LIT("ours"), "maki", &arena, &policy, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     talk_open(&t);
-    script(&t);
+    write_conversation(&t);
     maki_manage_report r = talk_manage(&t, &policy, (double)talk_tokens(&t) / usage);
     CHECK_EQ(talk_tokens(&t), talk_recounted(&t));
     CHECK(talk_valid(&t, (const uint64_t[]){ 1, 2, 0 }));
@@ -150,8 +150,8 @@ static void check_rows(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct row *row = &rows[i];
         tap_row("%s has an effect", row->setting);
-        char *without = outcome(&kit, row->without, row->usage);
-        char *with = outcome(&kit, row->with, row->usage);
+        char *without = steps_of_run(&kit, row->without, row->usage);
+        char *with = steps_of_run(&kit, row->with, row->usage);
         bool shown = strstr(with, row->shows) && !strstr(without, row->shows);
         if (!CHECK(shown))
             printf("# shows %s\n# without %.150s\n# with %.150s\n", row->shows, without, with);
@@ -226,7 +226,7 @@ static void check_names(void)
     config_kit_close(&kit);
 }
 
-static void check_mistakes(void)
+static void check_errors(void)
 {
     config_kit kit;
     maki_policy policy = { 0 };
@@ -272,6 +272,6 @@ int main(void)
     check_rows();
     check_all_tested();
     check_names();
-    check_mistakes();
+    check_errors();
     return tap_end();
 }
