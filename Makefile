@@ -25,7 +25,7 @@ build/clang/build.ninja build/fuzz/build.ninja: export CC = clang-14
 
 PREFIX  ?= /usr/local
 
-.PHONY: build run install check test test-agents test-all stress bench fuzz fmt fmt-check layers cost cost-update clean help
+.PHONY: build run install check test test-agents test-all stress bench fuzz fmt fmt-check layers words cost cost-update clean help
 .PHONY: $(others:%=build-%)
 
 build: build/build.ninja ## build the library and the command, build/maki
@@ -77,6 +77,9 @@ fmt-check:
 layers: ## draw which directory of src/ includes which; fail on an arrow back and on two things of one name
 	@scripts/layers --self-test
 	@scripts/layers
+
+words: ## find words that have a usual term (CONTRIBUTING.md)
+	@scripts/words
 
 cost: build ## count the instructions of each operation; fail when one grew by over 5 %
 	@scripts/cost

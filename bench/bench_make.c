@@ -111,7 +111,7 @@ static const char *const js_code[] = {
     "const pattern = /^\\s*([a-z_]+)\\s*=\\s*\"([^\"]*)\"$/i;\n",
 };
 static const char *const output[] = {
-    "src/base/json.c:118:5: warning: comparison of integers of different signs [-Wsign-compare]\n",
+    "src/base/json_access.c:118:5: warning: comparison of integers of different signs [-Wsign-compare]\n",
     "-rw-r--r-- 1 user user   14314 Jan 27 09:30 json_scan.c\n",
     "{\"level\":\"info\",\"msg\":\"request done\",\"ms\":12,\"path\":\"/v1/messages\"}\n",
     "ok 17 - a torn last line is cut off\n",

@@ -60,7 +60,7 @@ static void on_problem(void *ctx, const maki_config_problem *p)
     if (!p->warning) s->problems++;
 }
 
-/* What is in force can be asked for by its path, and is JSON that has no secret in it. */
+/* Each effective value can be read by its path; it is JSON without a secret in it. */
 static void ask_all(const maki_config *config, const maki_env *env)
 {
     maki_buf out = maki_buf_new(env->alloc, 64 << 20);

@@ -25,17 +25,17 @@ static void must_verify(void)
 {
     maki_env env = maki_env_system();
     maki_fact_state facts = { .alloc = env.alloc };
-    maki_token_counter tally;
-    maki_token_counter_init(&tally, &env);
+    maki_token_counter counter;
+    maki_token_counter_init(&counter, &env);
     maki_log_options options = { .family = MAKI_INDEX_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &facts,
                                  .tokens = maki_token_counter_row,
-                                 .tokens_ctx = &tally,
+                                 .tokens_ctx = &counter,
                                  .threads = 1 };
     MUST(maki_log_verify(&env, fuzz_path("talk.jsonl"), &options, NULL, NULL, NULL, NULL) ==
          MAKI_OK);
-    maki_token_counter_close(&tally);
+    maki_token_counter_close(&counter);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -1,4 +1,4 @@
-/* fuzz_talk.h -- a conversation in a folder of this process, for targets that need files. */
+/* fuzz_talk.h -- a conversation in a directory of this process, for targets that need files. */
 #ifndef FUZZ_TALK_H
 #define FUZZ_TALK_H
 

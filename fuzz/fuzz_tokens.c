@@ -2,7 +2,7 @@
  *
  * The input is the text, in all three encodings: with and without a cache, with and without AVX2, in
  * one go and in parts; decoded it is the text again.  A part of it is also merged as if it were one
- * piece: most pieces of an input are too short to tell much. */
+ * piece: most pieces of an input are too short to find anything. */
 #include "fuzz.h"
 
 #include <string.h>

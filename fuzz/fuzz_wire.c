@@ -102,7 +102,7 @@ static void note(maki_buf *out, maki_str value)
 }
 
 /* Pieces are JSON too, and come the same however the bytes are cut. */
-static maki_status hear(void *ctx, const maki_wire_delta *piece, maki_err *err)
+static maki_status collect_delta(void *ctx, const maki_wire_delta *piece, maki_err *err)
 {
     maki_buf *out = ctx;
     (void)err;
@@ -119,7 +119,7 @@ static void reply(const maki_env *env, maki_protocol protocol, maki_str type, ma
     maki_wire_result said;
     int status = bytes.len % 7 == 6 ? 500 : 200;
     MUST(maki_wire_reply_open(env, protocol, status, type, &r, NULL) == MAKI_OK);
-    maki_wire_reply_on_delta(r, hear, out);
+    maki_wire_reply_on_delta(r, collect_delta, out);
     while (bytes.len) {
         size_t some = most ? 1 + fuzz_draw(chance, most) : bytes.len;
         if (some > bytes.len) some = bytes.len;

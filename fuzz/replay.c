@@ -1,6 +1,6 @@
-/* replay.c -- a main for a fuzz target where there is no fuzzer: run every file of the folders given.
+/* replay.c -- a main for a fuzz target where there is no fuzzer: run every file of the directories given.
  *
- * Prints TAP, a line for each folder.  A folder that is missing or empty fails: a corpus that nobody
+ * Prints TAP, a line for each directory.  A directory that is missing or empty fails: a corpus that nobody
  * runs is worse than none.  A broken property aborts, after the name of the file. */
 #include <dirent.h>
 #include <stdbool.h>
@@ -45,7 +45,7 @@ static int not_hidden(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
-/* Gives how many files ran, or -1 when the folder or a file cannot be read. */
+/* Gives how many files ran, or -1 when the directory or a file cannot be read. */
 static int run_directory(const char *directory)
 {
     struct dirent **entries = NULL;

@@ -1,4 +1,4 @@
-/* arena.c -- chunks that double from 1 KB to 1 MB; a larger request gets a chunk of its own. */
+/* arena.c -- allocate from chunks that double from 1 KB to 1 MB; a larger request gets a separate chunk. */
 #include "base/arena.h"
 
 #include <stdalign.h>

@@ -1,4 +1,4 @@
-/* async_writer.c -- two buffers that are filled and written in turns.
+/* async_writer.c -- fill one buffer while a second thread writes the other to the sink.
  *
  * At most one buffer is pending.  With two, the owner, which runs tasks while it waits (thread_pool.h), could write the
  * second before the first. */

@@ -1,4 +1,4 @@
-/* buf.c -- a buffer doubles when it is full, up to its limit and not a byte further. */
+/* buf.c -- append to an owned buffer, whose capacity doubles up to its limit; the first failure sticks. */
 #include "base/buf.h"
 
 #include <stdarg.h>

@@ -1,4 +1,4 @@
-/* command_line.c -- the table is searched from its beginning for every option; nothing is copied. */
+/* command_line.c -- parse options by a table and store their values; strings are borrowed from argv. */
 #include "base/command_line.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* files.c -- loops around system calls that may be short or interrupted.
+/* files.c -- read, write, copy, lock and replace files: loops around system calls that may be short or interrupted.
  *
  * A replaced file is durable: the file is synced before the rename, the directory after it. */
 #include "base/files.h"

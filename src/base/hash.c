@@ -1,4 +1,4 @@
-/* hash.c -- the SHA256_ functions of libcrypto rather than EVP.
+/* hash.c -- SHA-256 and hexadecimal digits, with the SHA256_ functions of libcrypto rather than EVP.
  *
  * The first EVP digest of a process reads openssl.cnf and loads the providers, which costs 1 to 5 ms and 2 MB, as much
  * as the rest of a command. */

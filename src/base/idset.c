@@ -1,4 +1,4 @@
-/* idset.c -- open addressing with linear probing, at most half full. */
+/* idset.c -- a hash table from ids to numbers: open addressing with linear probing, at most half full. */
 #include "base/idset.h"
 
 static struct maki_idset_slot *slot_of(const maki_idset *set, maki_str id, uint64_t hash)

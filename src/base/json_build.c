@@ -1,4 +1,4 @@
-/* json_build.c -- the text is written to a buffer and copied into the arena when it is complete. */
+/* json_build.c -- build a small JSON value in an arena: it is written to a buffer and copied when it is complete. */
 #include "base/json_build.h"
 
 void maki_json_build_begin(maki_json_build *build, maki_arena *arena, maki_err *err)

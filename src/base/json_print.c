@@ -1,4 +1,4 @@
-/* json_print.c -- the format is read once, from left to right.
+/* json_print.c -- write JSON by a format string, which is read once, from left to right.
  *
  * A key waits until its value is known: where the value is omitted, the key is too. */
 #include "base/json_print.h"

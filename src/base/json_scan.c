@@ -1,4 +1,4 @@
-/* json_scan.c -- a state machine that can stop between any two bytes.
+/* json_scan.c -- validate JSON incrementally: a state machine that can stop between any two bytes.
  *
  * A piece is first checked to be UTF-8, then scanned.  The kernel skip_string skips the content of strings with their
  * escapes; the speed comes from there, because most of a chat log is string content.  The offset of an error is the byte

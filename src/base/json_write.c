@@ -1,4 +1,4 @@
-/* json_write.c -- bytes are collected in a buffer; a bit per depth says whether the next value needs a comma.
+/* json_write.c -- write JSON to a sink through a buffer; a bit per depth says whether the next value needs a comma.
  *
  * Depths that are equal modulo 64 share a bit.  That is right at any depth: the end of a container sets the bit of the
  * one around it. */

@@ -1,4 +1,4 @@
-/* logger.c -- a line is formatted on the stack and written with one call of the sink.
+/* logger.c -- write log lines: each is formatted on the stack and written with one call of the sink.
  *
  * A line is always valid UTF-8 without control characters: a hostile value cannot forge a second event. */
 #include "base/logger.h"

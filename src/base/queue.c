@@ -1,4 +1,4 @@
-/* queue.c -- a linked list under a lock; consumers wait for a condition variable or, in an event loop, for a pipe. */
+/* queue.c -- a queue between threads: a linked list under a lock; consumers wait for a condition variable or, in an event loop, for a pipe. */
 #include "base/queue.h"
 
 #include <assert.h>

@@ -1,4 +1,4 @@
-/* random.c -- 16 random bytes, of which RFC 4122 fixes six bits. */
+/* random.c -- random UUIDs: 16 random bytes, of which RFC 4122 fixes six bits. */
 #include "base/random.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* sort.c -- merge sort, bottom up. */
+/* sort.c -- a stable sort of an array: merge sort, bottom up, with its buffer in an arena. */
 #include "base/sort.h"
 
 #include <string.h>

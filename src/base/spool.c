@@ -1,4 +1,7 @@
-/* spool.c -- the data is in exactly one place: in `memory`, or in the file, and then `memory` is empty. */
+/* spool.c -- bytes in memory up to a limit, in an unlinked temporary file above it.
+ *
+ * Always: the data is in exactly one place: in `memory`, or in the file, and then `memory` is empty.  When the disk is
+ *         full, it moves back into memory, up to MAKI_SPOOL_FALLBACK. */
 #include "base/spool.h"
 
 #include <string.h>

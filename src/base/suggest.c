@@ -1,4 +1,4 @@
-/* suggest.c -- one row of the distance matrix at a time, on the stack. */
+/* suggest.c -- find the nearest of several names by edit distance, one row of the matrix at a time, on the stack. */
 #include "base/suggest.h"
 
 #include <stdint.h>

@@ -1,4 +1,4 @@
-/* text.c -- UTF-8 in plain C, the plain kernels, and the longer functions of str.h. */
+/* text.c -- UTF-8 in plain C, the plain kernels, and the longer functions of str_util.h. */
 #include "base/text.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* thread_pool.c -- tasks are in a ring, by ticket; pending ones are in a queue too.
+/* thread_pool.c -- run tasks on worker threads and in the owner; tasks are in a ring by ticket, pending ones also in a queue.
  *
  * A task takes about a millisecond, so the locks are not contended. */
 #include "base/thread_pool.h"

@@ -1,4 +1,4 @@
-/* time.c -- a parser that removes what it has read from the front of the text. */
+/* time.c -- parse ISO 8601 times.  Each function removes what it has parsed from the front of the text. */
 #include "base/time.h"
 
 #include "base/str_util.h"

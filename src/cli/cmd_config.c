@@ -190,12 +190,12 @@ static int run_show(const request *r)
 static int run(int argc, char **argv)
 {
     request r = { 0 };
-    size_t words;
-    int code = cli_read_options(&cli_config, argc, argv, &r, 2, &words);
+    size_t positional;
+    int code = cli_read_options(&cli_config, argc, argv, &r, 2, &positional);
     if (code) return code;
-    if (words == 0) return cli_misuse("config", "missing: ", "show, check or reference");
+    if (positional == 0) return cli_misuse("config", "missing: ", "show, check or reference");
     r.verb = argv[0];
-    if (words > 1) r.argument = argv[1];
+    if (positional > 1) r.argument = argv[1];
     if (cli_streq(r.verb, "show")) return run_show(&r);
     if (cli_streq(r.verb, "check")) {
         if (r.argument) r.file = r.argument;

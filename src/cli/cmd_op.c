@@ -17,6 +17,8 @@ static const char usage[] =
     "maki op --list [--json]    all operations\n"
     "\n"
     "The answer is one JSON object on standard output; an error is one too: {\"error\": {\"code\", \"message\"}}.\n"
+    "Types of fields: count is an integer of at least 0, messages an array of JSON messages, path a file,\n"
+    "conversation a messages file or a session, moment a point in its history, {\"seq\", \"ev\"}.\n"
     "Exit codes: 0 ok, 2 invalid input, 3 refused, 4 too big, 5 not found, 6 conflict; with --lines, that of\n"
     "the first call that failed.\n"
     "\n"
@@ -32,10 +34,19 @@ static void print_fields(const maki_op_field *fields, const cli_style *s)
     }
 }
 
+/* What a form touches, in words. */
+static const char *effect_of(const maki_op_form *form)
+{
+    if (strcmp(form->class_name, "pure") == 0) return "computes its answer from the input alone";
+    if (strcmp(form->class_name, "system") == 0) return "reads the state directory";
+    return strcmp(form->effect, "read") == 0 ? "reads the conversation"
+                                             : "appends to the conversation";
+}
+
 static void print_form(const maki_op_info *op, const maki_op_form *form, const cli_style *s)
 {
     if (form->chosen_by) printf("\n%sWith %s%s", s->bold, form->chosen_by, s->off);
-    printf("%s%s, %s\n\nInput:\n", form->chosen_by ? ": " : "", form->class_name, form->effect);
+    printf("%s%s\n\nInput:\n", form->chosen_by ? ": " : "", effect_of(form));
     print_fields(form->input, s);
     printf("\nAnswer:\n");
     print_fields(form->output, s);

@@ -1,4 +1,4 @@
-/* api.c -- a queue of requests, four worker threads, and their answers back to the loop.
+/* api.c -- answer requests of the API on four worker threads, with queues from and to the loop.
  *
  * A job is one request.  It belongs to the loop, except between enqueue() and on_answered(), when a worker has it; its
  * `conn` is always the loop's.  When the client goes away meanwhile, on_answered() frees the job. */

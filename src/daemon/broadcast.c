@@ -1,4 +1,4 @@
-/* broadcast.c -- a list of listening connections, and events on their way from any thread to the loop.
+/* broadcast.c -- send events from any thread to all listening connections, through a queue to the loop.
  *
  * The loop alone owns the list; other threads read its length, so that no event is copied when nobody listens. */
 #include "daemon/broadcast.h"

@@ -1,4 +1,4 @@
-/* recording_state.c -- one flag, changed by the outcome of exchanges, and its change reported everywhere.
+/* recording_state.c -- whether exchanges are recorded: set by the outcome of each, and reported when it changes.
  *
  * `err` alone is shared between threads, under the lock; the loop alone writes it.  A failure of the machine turns
  * recording off; a failure of one exchange is only logged, once a minute for each status. */

@@ -2,7 +2,7 @@
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
-static void usage(maki_buf *out, const fake_request *request, const fake_answer *answer)
+static void write_usage(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
     int64_t input = fake_input_tokens(request), output = fake_output_tokens(answer);
     fake_write(out,
@@ -33,7 +33,7 @@ static void write_body(maki_buf *out, const fake_request *request, const fake_an
     }
     fake_write(out,
                ",'refusal':null},'logprobs':null,'finish_reason':%t}],'usage':", stop_word(answer));
-    usage(out, request, answer);
+    write_usage(out, request, answer);
     fake_write(out, ",'service_tier':'default','system_fingerprint':'fp_fake'}\n");
 }
 
@@ -53,7 +53,8 @@ static void end_chunk(maki_buf *out, const fake_request *request)
 }
 
 /* A chunk with a delta of one field. */
-static void delta(maki_buf *out, const fake_request *request, const char *shape, maki_str text)
+static void write_delta(maki_buf *out, const fake_request *request, const char *shape,
+                        maki_str text)
 {
     open_chunk(out, request);
     fake_write(out, "{'index':0,'delta':");
@@ -62,14 +63,15 @@ static void delta(maki_buf *out, const fake_request *request, const char *shape,
     end_chunk(out, request);
 }
 
-static void deltas(maki_buf *out, const fake_request *request, const char *shape, maki_str text)
+static void write_deltas(maki_buf *out, const fake_request *request, const char *shape,
+                         maki_str text)
 {
     unsigned nth = 0;
     for (maki_str piece; fake_next_chunk(text, &nth, &piece);)
-        delta(out, request, shape, piece);
+        write_delta(out, request, shape, piece);
 }
 
-static void call(maki_buf *out, const fake_request *request, const fake_answer *answer)
+static void write_call(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
     open_chunk(out, request);
     fake_write(out,
@@ -77,23 +79,23 @@ static void call(maki_buf *out, const fake_request *request, const fake_answer *
                "'function':{'name':%t,'arguments':''}}]},'logprobs':null,'finish_reason':null}",
                request->seed, answer->tool);
     end_chunk(out, request);
-    deltas(out, request, "{'tool_calls':[{'index':0,'function':{'arguments':%t}}]}",
-           answer->arguments);
+    write_deltas(out, request, "{'tool_calls':[{'index':0,'function':{'arguments':%t}}]}",
+                 answer->arguments);
 }
 
 static void write_stream(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
-    delta(out, request, "{'role':'assistant','content':%t,'refusal':null}", MAKI_LIT(""));
-    deltas(out, request, "{'reasoning_content':%t}", answer->reasoning);
-    deltas(out, request, "{'content':%t}", answer->text);
-    if (answer->tool.len) call(out, request, answer);
+    write_delta(out, request, "{'role':'assistant','content':%t,'refusal':null}", MAKI_LIT(""));
+    write_deltas(out, request, "{'reasoning_content':%t}", answer->reasoning);
+    write_deltas(out, request, "{'content':%t}", answer->text);
+    if (answer->tool.len) write_call(out, request, answer);
     open_chunk(out, request);
     fake_write(out, "{'index':0,'delta':{},'logprobs':null,'finish_reason':%t}", stop_word(answer));
     end_chunk(out, request);
     if (request->wants_usage) {
         open_chunk(out, request);
         fake_write(out, "],'usage':");
-        usage(out, request, answer);
+        write_usage(out, request, answer);
         fake_write(out, "}\n\n");
     }
     fake_write(out, "data: [DONE]\n\n");

@@ -1,4 +1,8 @@
-/* apply_trims.c -- see apply_trims.h. */
+/* apply_trims.c -- write one message with the trims of a view applied.
+ *
+ * In:    the bytes of a checked message, and its trims (event_list.h) in the order of block and part.
+ * Out:   the same bytes, but for the texts that are trimmed: head, note and tail, or the cuts replaced.
+ * Never: changes a byte outside of those texts; a trim whose block is missing is ignored. */
 #include "history/apply_trims.h"
 
 #include <inttypes.h>
@@ -49,8 +53,8 @@ bool maki_apply_trims_find(maki_str row, uint32_t n, uint32_t part, maki_str *va
 
 /* ---- shortening it --------------------------------------------------------------------------------- */
 
-/* The stretch of escaped text that a cut takes out; none when it makes no sense. */
-static maki_str stretch_of(maki_str text, uint64_t units, uint64_t from, uint64_t to)
+/* The escaped text that a cut removes, by its UTF-16 units; empty when the cut is out of range. */
+static maki_str span_of_cut(maki_str text, uint64_t units, uint64_t from, uint64_t to)
 {
     if (from > to || to > units) return (maki_str){ text.ptr + text.len, 0 };
     size_t begin = maki_json_head(text, from).len;
@@ -64,7 +68,7 @@ static void write_cuts(maki_str text, const maki_trim *trim, maki_buf *out)
     size_t done = 0;
     for (size_t i = 0; i < trim->cut_count; i++) {
         const maki_cut *cut = &trim->cuts[i];
-        maki_str gone = stretch_of(text, units, cut->from, cut->to);
+        maki_str gone = span_of_cut(text, units, cut->from, cut->to);
         size_t at = (size_t)(gone.ptr - text.ptr);
         if (gone.len == 0 || at < done) continue;
         maki_buf_add(out, (maki_str){ text.ptr + done, at - done });
@@ -107,17 +111,17 @@ typedef struct place {
     const maki_trim *trim;
 } place;
 
-/* Add a place where it belongs: they come nearly in the order of the bytes. */
+/* Insertion sort by position: trims come nearly in the order of the bytes. */
 static void insert_place(maki_buf *places, place one)
 {
-    place *capacity = (place *)(void *)maki_buf_reserve(places, sizeof one);
-    if (!capacity) return;
+    place *slot = (place *)(void *)maki_buf_reserve(places, sizeof one);
+    if (!slot) return;
     place *first = (place *)(void *)places->ptr;
-    while (capacity > first && capacity[-1].at > one.at) {
-        *capacity = capacity[-1];
-        capacity--;
+    while (slot > first && slot[-1].at > one.at) {
+        *slot = slot[-1];
+        slot--;
     }
-    *capacity = one;
+    *slot = one;
     places->len += sizeof one;
 }
 

@@ -13,10 +13,10 @@
 #include "base/buf.h"
 #include "history/timeline.h"
 
-/* The text, a JSON string, or the block itself, a JSON object; false when there is no such place. */
+/* The text (a JSON string), or the block itself (a JSON object); false: the message has no such block or part. */
 bool maki_apply_trims_find(maki_str row, uint32_t block, uint32_t part, maki_str *value);
 
-/* Add `row` to `out`, the texts that `trims` name shortened; `places` is room to work in. */
+/* Add `row` to `out`, the texts that `trims` name shortened; `places` is a scratch buffer, cleared first. */
 maki_status maki_apply_trims(maki_str row, const maki_trim *const *trims, size_t count,
                              maki_buf *places, maki_buf *out, maki_err *err);
 

@@ -1,4 +1,6 @@
-/* blocks.c -- see blocks.h. */
+/* blocks.c -- the role of a message, and an iterator over the blocks of its content.
+ *
+ * In:    JSON that was checked (base/json_access.h).  Out: spans of it; nothing is copied or allocated. */
 #include "history/blocks.h"
 
 maki_role maki_role_of(maki_str text)

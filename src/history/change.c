@@ -1,4 +1,10 @@
-/* change.c -- how a change is decided and written, and the small ones: append, note, pin; see change_internal.h. */
+/* change.c -- write a change: refresh, decide on the newest view, append under the lock; and the small changes:
+ * append, add an event, pin.
+ *
+ * In:    a function that decides on a view (maki_decide_fn) and, optionally, the head that the caller expects.
+ * Out:   one event and the rows that follow it, and in maki_change what that did to the view.
+ * Must stay true: what is written was decided on the events and messages right before it.  When another writer was
+ *        first, and no head was expected, it is decided again, ATTEMPTS_MAX times; else MAKI_CONFLICT. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -9,16 +15,16 @@ enum { TRIES = 8, FIELDS_MAX = 1 << 28, VIEW_MAX = 256 << 20 };
 
 /* ---- deciding and writing ------------------------------------------------------------------------- */
 
-/* What a decision was made on: the messages, and the events that change the view. */
-typedef struct moment {
+/* The revision that a decision is based on: the messages (head), and the events that change the view. */
+typedef struct revision {
     unsigned char head[MAKI_CHAIN_LEN];
     uint64_t ev;
     size_t changes;
-} moment;
+} revision;
 
-/* Under the lock: no event that changes the view has come since.  The head does not tell, it covers
- * messages only. */
-static maki_status check_moment(maki_conv *conv, const moment *then, maki_err *err)
+/* Under the lock: no event that changes the view has come since.  The head does not show that: it covers messages
+ * only. */
+static maki_status check_unchanged(maki_conv *conv, const revision *then, maki_err *err)
 {
     if (maki_log_events(conv->log) == then->ev) return MAKI_OK;
     maki_status st = maki_conv_load_events(conv, err);
@@ -27,12 +33,12 @@ static maki_status check_moment(maki_conv *conv, const moment *then, maki_err *e
                      "the conversation was changed since it was read; read it again");
 }
 
-static maki_status write_decided(maki_conv *conv, const moment *then, const maki_decision *d,
+static maki_status write_decided(maki_conv *conv, const revision *then, const maki_decision *d,
                                  maki_change *out, maki_err *err)
 {
     maki_status st = maki_log_begin(conv->log, then->head, err);
     if (st != MAKI_OK) return st;
-    st = check_moment(conv, then, err);
+    st = check_unchanged(conv, then, err);
     if (st == MAKI_OK && d->type) {
         st = maki_log_add_event(conv->log, d->type, maki_buf_str(&d->fields), &out->event, err);
     }
@@ -93,7 +99,7 @@ maki_status maki_conv_step(maki_conv *conv, uint64_t ev, maki_change *out, maki_
 static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
                             void *ctx, maki_arena *arena, maki_change *out, maki_err *err)
 {
-    moment now;
+    revision now;
     const maki_view *view;
     maki_view before;
     maki_view_totals total;
@@ -156,7 +162,7 @@ static void add_span(maki_buf *out, bool first, maki_span64 span)
 }
 
 void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t count,
-                          const maki_span64 *made, size_t made_count)
+                          const maki_span64 *synthetic, size_t synthetic_count)
 {
     size_t own = 0, above = 0;
     maki_buf *out = &d->fields;
@@ -164,13 +170,14 @@ void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t cou
     for (size_t i = 0; i < count; i++)
         add_span(out, i == 0, spans[i]);
     maki_buf_add(out, MAKI_LIT("],\"hiddenEvents\":["));
-    for (size_t i = 0; i < made_count; i++) {
-        if (!made[i].from) maki_buf_print(out, "%s%" PRIu64, own++ ? "," : "", made[i].to);
+    for (size_t i = 0; i < synthetic_count; i++) {
+        if (!synthetic[i].from)
+            maki_buf_print(out, "%s%" PRIu64, own++ ? "," : "", synthetic[i].to);
     }
-    for (size_t i = 0; i < made_count; i++) {
-        if (!made[i].from) continue;
+    for (size_t i = 0; i < synthetic_count; i++) {
+        if (!synthetic[i].from) continue;
         if (above == 0) maki_buf_add(out, MAKI_LIT("],\"hiddenAbove\":["));
-        add_span(out, above++ == 0, made[i]);
+        add_span(out, above++ == 0, synthetic[i]);
     }
     maki_buf_add(out, MAKI_LIT("]"));
 }

@@ -1,4 +1,4 @@
-/* change_internal.h -- how a change is made, for change.c, conv_*.c, undo.c and trim.c.
+/* change_internal.h -- the steps of a change, for change.c, conv_*.c, undo.c and trim.c.
  *
  * A change reads the view, decides, and appends one event under the lock, naming the head it decided on.
  * When somebody wrote in between, and the caller did not say which head it expects, it reads and decides
@@ -8,13 +8,13 @@
 
 #include "history/conv_internal.h"
 
-/* What a change decided: an event, and rows to come after it. */
+/* What a change decided: an event, and the rows that are appended after it. */
 typedef struct maki_decision {
     const char *type; /* NULL: only rows */
     maki_buf fields;
     const maki_str *rows;
     size_t row_count;
-    uint64_t undone; /* the event that it makes void; 0: none */
+    uint64_t undone; /* the event that it undoes; 0: none */
     const char *undone_type;
 } maki_decision;
 
@@ -26,17 +26,18 @@ maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_
 
 /* Fields of the event. */
 void maki_decision_number(maki_decision *d, const char *name, uint64_t value);
-/* Tokens, and the family they were counted in: an event tells for itself. */
+/* Tokens, and the vocabulary they were counted in, so that the event can be read without any other. */
 void maki_decision_tokens(maki_decision *d, uint64_t tokens);
 
-/* What it hides: messages in order, and made messages: forks up, and the event there. */
+/* What it hides: messages in order, and synthetic messages, each as the number of forks up and its event there. */
 void maki_decision_hidden(maki_decision *d, const maki_span64 *spans, size_t count,
-                          const maki_span64 *made, size_t made_count);
-/* trim.c: what events after number `ev` shorten in this view, as a prune; type NULL: nothing. */
+                          const maki_span64 *synthetic, size_t synthetic_count);
+/* trim.c: everything that the events after number `ev` trim in this view, as one prune event; d->type stays NULL when
+ * that is nothing. */
 void maki_decision_edits(maki_decision *d, const maki_conv *conv, const maki_view *view,
                          uint64_t ev);
 
-/* JSON without newlines, which may stand between its tokens only; a copy in the arena if it has any. */
+/* JSON on one line: newlines, which occur between tokens only, become spaces; a copy in the arena if there are any. */
 maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err);
 /* A cut between a call and its results would leave the call without them: cut before the call. */
 maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err);

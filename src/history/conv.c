@@ -12,15 +12,15 @@
 #include "history/change_internal.h"
 #include "history/facts.h"
 
-enum { DEEPEST = 32 /* forks of forks */, ARENA_MAX = 256 << 20 };
+enum { FORK_DEPTH_MAX = 32, ARENA_MAX = 256 << 20 };
 
 static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_options *options,
                             maki_err *err)
 {
     conv->facts.alloc = conv->env.alloc;
     conv->checked = options->checked;
-    maki_token_counter_init(&conv->tally, &conv->env);
-    conv->tally.lent = options->tokenizer;
+    maki_token_counter_init(&conv->counter, &conv->env);
+    conv->counter.borrowed = options->tokenizer;
     maki_log_options log = { .create = options->create,
                              .read_only = options->read_only,
                              .share_index = options->share_index,
@@ -31,7 +31,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
                              .facts = maki_facts_of,
                              .facts_ctx = &conv->facts,
                              .tokens = maki_token_counter_row,
-                             .tokens_ctx = &conv->tally,
+                             .tokens_ctx = &conv->counter,
                              .threads = options->threads,
                              .progress = options->progress,
                              .progress_ctx = options->progress_ctx,
@@ -43,7 +43,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
 
 /* ---- parents ---------------------------------------------------------------------------------------- */
 
-/* Ids are names of files or folders, never paths. */
+/* Ids are names of files or directories, never paths. */
 static bool safe_id(const char *id)
 {
     return id[0] && id[0] != '.' && !strchr(id, '/') && strlen(id) < 200;
@@ -94,8 +94,8 @@ static maki_status open_parent(maki_conv *conv, const maki_conv_options *options
     maki_row row;
     maki_err why = { 0 };
     if (!fork->found) return MAKI_OK;
-    if (depth >= DEEPEST)
-        return maki_fail(err, MAKI_TOOBIG, "more than %d forks of forks", DEEPEST);
+    if (depth >= FORK_DEPTH_MAX)
+        return maki_fail(err, MAKI_TOOBIG, "more than %d forks of forks", FORK_DEPTH_MAX);
     maki_status st = parent_path(maki_log_path(conv->log), fork->parent, path, sizeof path, err);
     if (st != MAKI_OK) return st;
     maki_conv_options reading = { .read_only = true,
@@ -126,7 +126,7 @@ void maki_conv_close(maki_conv *conv)
     const maki_alloc *alloc = conv->env.alloc;
     maki_conv_close(conv->parent);
     maki_log_close(conv->log);
-    maki_token_counter_close(&conv->tally);
+    maki_token_counter_close(&conv->counter);
     maki_arena_free(&conv->arena);
     maki_arena_free(&conv->events_arena);
     alloc->resize(alloc, conv, sizeof *conv, 0);
@@ -153,24 +153,24 @@ maki_status maki_conv_load_events(maki_conv *conv, maki_err *err)
     return st;
 }
 
-static void fresh_view(maki_conv *conv)
+static void reset_view(maki_conv *conv)
 {
     maki_arena_free(&conv->arena);
     conv->arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
 }
 
-/* With `then`: only what had happened at message at.seq of what had happened at at.ev. */
+/* With `then`: of the events up to at.ev only those that had happened when at.seq was the newest message. */
 static maki_status view_at(maki_conv *conv, maki_view_at at, bool then, const maki_view **out,
                            maki_err *err)
 {
     const maki_view *below = NULL;
     uint64_t last = maki_log_last(conv->log), ev = 0;
     if (at.seq > last) at.seq = last;
-    fresh_view(conv);
+    reset_view(conv);
     maki_status st = maki_conv_load_events(conv, err);
     if (st == MAKI_OK && then) ev = maki_events_at(&conv->events, at.seq);
     if (then && ev < at.ev) at.ev = ev;
-    if (st == MAKI_OK && conv->parent) { /* a moment before the fork is one of the parent */
+    if (st == MAKI_OK && conv->parent) { /* before the fork, it is a view of the parent */
         uint64_t limit = maki_view_parent_end(conv->log, &conv->events, &at);
         maki_view_at above = { .seq = limit, .ev = conv->fork_ev, .hiding = at.hiding };
         st = view_at(conv->parent, above, limit < conv->fork_seq, &below, err);
@@ -197,7 +197,7 @@ maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const mak
 void maki_conv_free_view(maki_conv *conv)
 {
     for (; conv; conv = conv->parent) {
-        fresh_view(conv);
+        reset_view(conv);
         drop_events(conv);
         conv->view = (maki_view){ 0 };
     }
@@ -208,7 +208,7 @@ maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_
     const maki_view *below = NULL;
     maki_events none = { 0 };
     maki_view_at at = { .seq = maki_log_last(conv->log), .ev = MAKI_NOW };
-    fresh_view(conv);
+    reset_view(conv);
     maki_status st = conv->parent ? maki_conv_all_messages(conv->parent, &below, err) : MAKI_OK;
     if (st == MAKI_OK) {
         st = maki_view_make(conv->log, &none, below, &at, &conv->arena, &conv->view, err);
@@ -217,8 +217,8 @@ maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_
     return st;
 }
 
-/* Going back from the newest message to one before a time. */
-typedef struct going_back {
+/* Searching back from the newest message for one before a time. */
+typedef struct time_search {
     int64_t ms;
     bool include;
     bool timed;        /* a message that has a time was met */
@@ -226,16 +226,16 @@ typedef struct going_back {
     uint64_t behind;   /* the newest of the messages without one that follow; 0: none */
     uint64_t boundary; /* the oldest of the user's that is not before the time; 0: none */
     uint64_t seq;      /* the one to go back to */
-} going_back;
+} time_search;
 
-static maki_status seq_before(maki_conv *conv, uint64_t last, going_back *g, maki_err *err)
+static maki_status seq_before(maki_conv *conv, uint64_t last, time_search *g, maki_err *err)
 {
     uint64_t base = maki_log_base(conv->log);
     for (uint64_t s = last; s > base; s--) {
         maki_row row;
         maki_status st = maki_log_row(conv->log, s, &row, err);
         if (st != MAKI_OK) return st;
-        if (row.ts == 0) { /* it is of the time of the one before it */
+        if (row.ts == 0) { /* it has the time of the message before it */
             if (!g->behind) g->behind = s;
             continue;
         }
@@ -255,7 +255,7 @@ static maki_status seq_before(maki_conv *conv, uint64_t last, going_back *g, mak
 }
 
 /* The newest event that counts there: one that a message which stays came after does; else its time says. */
-static uint64_t event_before(const maki_events *events, const going_back *g)
+static uint64_t event_before(const maki_events *events, const time_search *g)
 {
     uint64_t ev = 0;
     for (size_t i = 0; i < events->count; i++) {
@@ -270,7 +270,7 @@ static uint64_t event_before(const maki_events *events, const going_back *g)
 maki_status maki_conv_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq, uint64_t *ev,
                              maki_err *err)
 {
-    going_back g = { .ms = ms, .include = include };
+    time_search g = { .ms = ms, .include = include };
     maki_status st = seq_before(conv, maki_log_last(conv->log), &g, err);
     if (st == MAKI_OK) st = maki_conv_load_events(conv, err);
     if (st == MAKI_OK) st = maki_adjust_cut(conv, &g.seq, err);
@@ -283,20 +283,20 @@ maki_status maki_conv_before(maki_conv *conv, int64_t ms, bool include, uint64_t
         "or an event instead");
 }
 
-/* ---- going through a view -------------------------------------------------------------------------------- */
+/* ---- the messages of a view, one by one --------------------------------------------------------------------- */
 
-typedef struct passing {
+typedef struct iteration {
     maki_conv *conv;
     const maki_view *view;
     maki_view_message_fn fn;
     void *ctx;
     maki_buf row, places, shorter;
     maki_log_window window;
-    maki_spool long_row; /* one that is not held in memory */
-} passing;
+    maki_spool long_row; /* a message of many MB, in an unlinked file that is mapped */
+} iteration;
 
-/* A message: in memory, many at a time; or, when it is long, in a file of our own that is mapped. */
-static maki_status read_row(passing *p, const maki_view_item *item, maki_view_message *seen,
+/* A message: short ones many at a time through the window, long ones alone, very long ones through the spool. */
+static maki_status read_row(iteration *p, const maki_view_item *item, maki_view_message *seen,
                             maki_err *err)
 {
     if (seen->row.length <= MAKI_LOG_WINDOW_MAX)
@@ -325,7 +325,7 @@ static size_t trims_of(const maki_view *view, uint64_t seq, size_t *first)
     return end - *first;
 }
 
-static maki_status apply_trims(passing *p, maki_view_message *seen, maki_err *err)
+static maki_status apply_trims(iteration *p, maki_view_message *seen, maki_err *err)
 {
     size_t first = 0, count = trims_of(p->view, seen->seq, &first);
     if (count == 0) return MAKI_OK;
@@ -342,7 +342,7 @@ static maki_status apply_trims(passing *p, maki_view_message *seen, maki_err *er
     return st;
 }
 
-static maki_status pass_rows(passing *p, const maki_view_item *item, maki_err *err)
+static maki_status visit_rows(iteration *p, const maki_view_item *item, maki_err *err)
 {
     maki_status st = MAKI_OK;
     for (uint64_t seq = item->from; st == MAKI_OK && seq <= item->to; seq++) {
@@ -356,11 +356,12 @@ static maki_status pass_rows(passing *p, const maki_view_item *item, maki_err *e
     return st;
 }
 
-static maki_status pass_made(passing *p, const maki_view_item *item, maki_err *err)
+static maki_status visit_synthetic(iteration *p, const maki_view_item *item, maki_err *err)
 {
-    const maki_event *e = item->made;
+    const maki_event *e = item->synthetic;
     maki_buf_clear(&p->row);
-    maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &p->row, err);
+    maki_status st =
+        maki_log_event_bytes(item->log, e->synthetic_at, e->synthetic_len, &p->row, err);
     maki_view_message seen = { .ev = e->ev, .json = maki_buf_str(&p->row) };
     uint64_t tokens = 0;
     if (st == MAKI_OK) st = maki_conv_synthetic_tokens(p->conv, item, &tokens, err);
@@ -373,18 +374,18 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_view_mes
 {
     const maki_alloc *alloc = conv->env.alloc;
     maki_buf empty = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX);
-    passing p = { .conv = conv,
-                  .view = view,
-                  .fn = fn,
-                  .ctx = ctx,
-                  .row = empty,
-                  .places = empty,
-                  .shorter = empty,
-                  .long_row = maki_spool_new(&conv->env, MAKI_SPOOL_MEMORY) };
+    iteration p = { .conv = conv,
+                    .view = view,
+                    .fn = fn,
+                    .ctx = ctx,
+                    .row = empty,
+                    .places = empty,
+                    .shorter = empty,
+                    .long_row = maki_spool_new(&conv->env, MAKI_SPOOL_MEMORY) };
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
-        st = item->from ? pass_rows(&p, item, err) : pass_made(&p, item, err);
+        st = item->from ? visit_rows(&p, item, err) : visit_synthetic(&p, item, err);
     }
     maki_log_window_free(&p.window);
     maki_spool_free(&p.long_row);
@@ -394,12 +395,12 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_view_mes
     return st;
 }
 
-/* ---- writing a view: whole ranges at a time ------------------------------------------------------------------ */
+/* ---- a view as JSON, whole ranges at a time -------------------------------------------------------------------- */
 
 typedef struct writing {
     maki_jw w;
     bool array;
-    bool pending; /* a row has ended: a comma is due when another one comes */
+    bool pending; /* a row has ended: a comma goes before the next */
     char out[1 << 16];
 } writing;
 
@@ -434,7 +435,7 @@ static maki_status write_one(writing *w, maki_conv *conv, const maki_view *view,
     return maki_conv_each(conv, &one, put_seen, w, err);
 }
 
-/* Stretches without a trim as they stand in the file, the others message by message. */
+/* Ranges without a trim are copied from the file, trimmed messages written one by one. */
 static maki_status write_range(writing *w, maki_conv *conv, const maki_view *view,
                                maki_view_item item, maki_err *err)
 {

@@ -1,6 +1,6 @@
 /* conv.h -- a log, its parents if it is a fork, and what can be done to it.
  *
- * Nothing here changes a message: every step appends an event (timeline.h), can be undone and tells
+ * Nothing here changes a message: every step appends an event (timeline.h), can be undone and reports
  * what it did.  The engine's own rules hold (rules_maki): a tool call and its results are never
  * parted, the first message, system messages and pinned ones are never hidden, the newest summary is
  * not truncated away, and only what is visible counts.
@@ -38,16 +38,16 @@ typedef struct maki_conv_options {
     void *progress_ctx;
 } maki_conv_options;
 
-/* `path` is the messages file.  A fork's parents are looked for in the same folder, or, for tasks,
- * in the folders beside it. */
+/* `path` is the messages file.  A fork's parents are looked for in the same directory, or, for tasks,
+ * in the sibling directories. */
 maki_status maki_conv_open(const maki_env *env, const char *path, const maki_conv_options *options,
                            maki_conv **out, maki_err *err) MAKI_MUST_CHECK;
 void maki_conv_close(maki_conv *conv); /* accepts NULL */
 maki_log *maki_conv_log(maki_conv *conv);
-/* The name of its file, or of its folder when it is a task. */
+/* The name of its file, or of its directory when it is a task. */
 maki_str maki_conv_id(const maki_conv *conv);
 
-/* ---- seeing ------------------------------------------------------------------------------------- */
+/* ---- reading ------------------------------------------------------------------------------------ */
 
 #define MAKI_NOW UINT64_MAX /* as seq or ev: the newest */
 
@@ -55,7 +55,7 @@ maki_str maki_conv_id(const maki_conv *conv);
  * when message seq was the newest.  Borrowed from the conversation until its next call or change. */
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err);
-/* Give back the memory of the last view; for a conversation that stays open. */
+/* Free the memory of the last view; for a conversation that stays open. */
 void maki_conv_free_view(maki_conv *conv);
 /* All messages of the log and its parents, whatever was done to them. */
 maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_err *err);
@@ -67,13 +67,13 @@ maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_
 maki_status maki_conv_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq, uint64_t *ev,
                              maki_err *err);
 
-/* How many messages at the front of a view stay whatever is done: system messages, the first other one,
- * and the results of its calls. */
+/* How many messages at the front of a view are never hidden: system messages, the first other one, and the results of
+ * its calls. */
 maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err);
 
 /* One message of a view. */
 typedef struct maki_view_message {
-    uint64_t seq; /* 0: a made message */
+    uint64_t seq; /* 0: a synthetic message */
     uint64_t ev;  /* of the event that made it */
     maki_row
         row; /* of a message of the log; its tokens are those of `json`, also of a synthetic message */
@@ -90,8 +90,8 @@ maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, 
 
 /* ---- tokens --------------------------------------------------------------------------------------- */
 
-/* Each message was counted in o200k_base when it was appended, and any sum of them is a subtraction.  What
- * that is in the tokens of a model: maki_family_scale (token/family.h). */
+/* Each message was counted in o200k_base when it was appended, and any sum of them is a subtraction.  maki_family_scale (token/family.h)
+ * converts that to the tokens of a model. */
 typedef struct maki_view_totals {
     uint64_t messages, tokens;
 } maki_view_totals;
@@ -116,7 +116,7 @@ typedef struct maki_change {
     unsigned char head[MAKI_CHAIN_LEN];
     maki_view_change did;
     uint64_t visible;        /* in view afterwards */
-    uint64_t undone;         /* the event that was made void; 0: none was */
+    uint64_t undone;         /* the event that was undone; 0: none was */
     const char *undone_type; /* its type; a constant */
     uint64_t tokens_before, tokens_after;
     /* Of a condense; the usage also when it failed after all. */
@@ -131,14 +131,14 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
 
 /* Condense all but the first message and the last `keep`.  MAKI_REFUSED: NOT_ENOUGH_MESSAGES,
  * CONDENSED_RECENTLY, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW.  When the conversation grows while
- * the summariser works, its summary is used all the same: more than `keep` stay then. */
+ * the summariser works, its summary is used all the same: then more than `keep` stay. */
 maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
                                const maki_summarizer *summarizer, maki_change *out, maki_err *err);
 /* The same with the summary as a system message after MAKI_SOFT_SUMMARY (synthetic.h), cut when the view would
- * have more than `most` tokens (0: never). */
+ * have more than `max_tokens` tokens (0: never). */
 maki_status maki_conv_soft_trim(maki_conv *conv, const unsigned char *expect, size_t keep,
-                                uint64_t most, const maki_summarizer *summarizer, maki_change *out,
-                                maki_err *err);
+                                uint64_t max_tokens, const maki_summarizer *summarizer,
+                                maki_change *out, maki_err *err);
 
 /* An event `usage` for a summary that was paid for and then not used, as far as it can be written. */
 void maki_conv_add_unused_usage(maki_conv *conv, const maki_summary_usage *usage);
@@ -171,16 +171,16 @@ maki_status maki_conv_clear(maki_conv *conv, const unsigned char *expect, uint64
 maki_status maki_conv_trim(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            uint32_t block, uint32_t head, uint32_t tail, maki_change *out,
                            maki_err *err);
-/* Shorten any number of texts with one event.  Each edit has its place, its cuts and, as
+/* Shorten any number of texts with one event.  Each edit has its block and part, its cuts and, as
  * maki_conv_prune_savings says, its tokens; pinned messages, those that are not in the view and edits that
- * save nothing are passed over.  MAKI_REFUSED NOTHING_TO_DO when no edit is left. */
+ * save nothing are skipped.  MAKI_REFUSED NOTHING_TO_DO when no edit is left. */
 maki_status maki_conv_prune(maki_conv *conv, const unsigned char *expect, const maki_trim *edits,
                             size_t count, maki_change *out, maki_err *err);
 /* The tokens that an edit saves of `row`, the whole message as it stands in the log. */
 maki_status maki_conv_prune_savings(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err);
 maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t seq, bool pin,
                           maki_change *out, maki_err *err);
-/* Back to the moment (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
+/* Back to revision (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
 maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              uint64_t ev, maki_change *out, maki_err *err);
 /* Write a rewind (also that of an edit) that was event `ev` to the log: rewind_cutoff, and rewind_removed for each summary
@@ -191,7 +191,7 @@ void maki_conv_log_rewind(maki_conv *conv, uint64_t ev, const maki_logger *logge
  * over such an event and takes the next older one). */
 maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_t ev,
                            maki_change *out, maki_err *err);
-/* Make all that hides or shortens among the events [first, last] of a run void, with one event. */
+/* Undo all that hides or trims among the events [first, last] of a run, with one event. */
 maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, maki_change *out,
                                maki_err *err);
 /* What event `ev` did to the view, as the change that wrote it reported: `did`, `visible`, the tokens and the head's seq.
@@ -199,23 +199,23 @@ maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, m
 maki_status maki_conv_step(maki_conv *conv, uint64_t ev, maki_change *out, maki_err *err);
 /* How many of those counted in the view last asked for. */
 uint64_t maki_conv_active_events(const maki_conv *conv, uint64_t first, uint64_t last);
-/* How many condenses and truncations did; *last is the newest of them. */
+/* How many condenses and truncations are not undone in it; *last is the newest of them. */
 uint64_t maki_conv_active_compressions(const maki_conv *conv, uint64_t *last);
-/* Back to before message `seq`, and on with `message` in its place (len 0: without it). */
+/* Replace message `seq` by `message` (len 0: delete it); all later messages leave the view. */
 maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                            maki_str message, maki_change *out, maki_err *err);
-/* The same with `text`, a JSON string, as a message of the role that stands there.  MAKI_INVALID: that is the
- * result of a call, for which a text is not enough. */
+/* The same with `text`, a JSON string, as a message of the same role.  MAKI_INVALID: message `seq` is a tool result,
+ * for which a text is not enough. */
 maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                                 maki_str text, maki_change *out, maki_err *err);
 /* Undo the condense, truncation or trim that hides or shortens message `seq`; what a prune shortened is
  * shown whole by an event of its own, and the other messages of that prune stay as they are. */
 maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              maki_change *out, maki_err *err);
-/* Begin a new conversation at `path` that shares the past up to (seq, ev). */
+/* Begin a new conversation at `path` that shares the history up to revision (seq, ev). */
 maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
                            maki_err *err);
-/* Note something that does not change the view. */
+/* Append an event that does not change the view. */
 maki_status maki_conv_add_event(maki_conv *conv, const char *type, maki_str fields,
                                 maki_change *out, maki_err *err);
 

@@ -1,7 +1,11 @@
-/* conv_condense.c -- the middle of a conversation behind a summary; see conversation.h.
+/* conv_condense.c -- replace the middle of a conversation by a summary: condense and soft trim.
  *
- * The summariser may take long, and somebody may write meanwhile: its summary is kept and used when the change is
- * decided again, as long as it stands for the same messages. */
+ * In:    the newest view, how many messages stay at the end, and a summarizer.
+ * Out:   a condense event: what is hidden, the summary as a synthetic message, its tokens and what it cost.
+ * Must stay true: the summary has fewer tokens than what it replaces, else MAKI_REFUSED CONTEXT_GREW.
+ *
+ * The summarizer may take long, and others may write meanwhile: its summary is kept and used when the change is
+ * decided again, as long as the hash of the messages it covers (maki_covered) is the same. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -22,10 +26,10 @@ enum {
 typedef struct condense_ctx {
     size_t keep;
     const maki_summarizer *summarizer;
-    bool soft;     /* the summary is a system message, and */
-    uint64_t most; /* is cut when the view would have more tokens; 0: never */
-    /* The summary of an earlier try, which was too late: still good if it is about the same. */
-    bool tried;
+    bool soft;           /* the summary is a system message, and */
+    uint64_t max_tokens; /* is cut when the view would have more tokens; 0: never */
+    /* The summary of an attempt that met a conflict: still good if it covers the same messages. */
+    bool summarised;
     uint64_t to; /* where what it covers ends, as a position */
     unsigned char cover[MAKI_COVER_LEN];
     maki_buf text;
@@ -39,7 +43,7 @@ typedef struct source {
     void *ctx;
 } source;
 
-static maki_status pass_json(void *ctx, const maki_view_message *seen, maki_err *err)
+static maki_status forward_json(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     source *s = ctx;
     return s->fn(s->ctx, seen->json, err);
@@ -50,7 +54,7 @@ static maki_status each_message(const void *from, maki_message_fn fn, void *ctx,
     source s = *(const source *)from;
     s.fn = fn;
     s.ctx = ctx;
-    return maki_conv_each(s.conv, s.view, pass_json, &s, err);
+    return maki_conv_each(s.conv, s.view, forward_json, &s, err);
 }
 
 /* The part of a view at positions [from, to). */
@@ -113,7 +117,7 @@ static void hash_trim(maki_sha256 *hash, const maki_trim *trim)
         hash_numbers(hash, trim->cuts[i].from, trim->cuts[i].to, trim->cuts[i].text.len);
 }
 
-/* Numbers suffice: a row or an event never changes. */
+/* Hashing the numbers is enough: a row or an event never changes. */
 static void cover_of(const maki_view *part, const maki_hiding *s,
                      unsigned char cover[MAKI_COVER_LEN])
 {
@@ -122,7 +126,7 @@ static void cover_of(const maki_view *part, const maki_hiding *s,
     maki_sha256_init(&hash);
     for (size_t i = 0; i < part->count; i++) {
         const maki_view_item *item = &part->items[i];
-        hash_numbers(&hash, item->up, item->from, item->from ? item->to : item->made->ev);
+        hash_numbers(&hash, item->up, item->from, item->from ? item->to : item->synthetic->ev);
     }
     for (size_t i = 0; i < s->count; i++)
         hash_numbers(&hash, UINT64_MAX, s->spans[i].from, s->spans[i].to);
@@ -171,7 +175,7 @@ static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_
     return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
 }
 
-/* The message that a summary becomes, and its tokens. */
+/* The synthetic message of a summary, and its tokens. */
 static maki_status make_summary(maki_conv *conv, const condense_ctx *c, maki_str text, double ts,
                                 maki_str *out, uint64_t *tokens, maki_err *err)
 {
@@ -188,15 +192,15 @@ static maki_status make_summary(maki_conv *conv, const condense_ctx *c, maki_str
     return st == MAKI_OK ? maki_conv_message_tokens(conv, *out, tokens, err) : st;
 }
 
-/* The same within its tokens: the summary's beginning, to the end of a line. */
-static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t most,
+/* The same cut to at most max_tokens, at the end of a line where there is one. */
+static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t max_tokens,
                                 maki_str text, double ts, maki_str *out, uint64_t *tokens,
                                 maki_err *err)
 {
     maki_status st = make_summary(conv, c, text, ts, out, tokens, err);
-    while (st == MAKI_OK && *tokens > most && text.len > SUMMARY_MIN) {
-        size_t capacity = (size_t)((double)text.len * 0.9 * (double)most / (double)*tokens);
-        text = maki_utf8_truncate(text, capacity > SUMMARY_MIN ? capacity : SUMMARY_MIN);
+    while (st == MAKI_OK && *tokens > max_tokens && text.len > SUMMARY_MIN) {
+        size_t len = (size_t)((double)text.len * 0.9 * (double)max_tokens / (double)*tokens);
+        text = maki_utf8_truncate(text, len > SUMMARY_MIN ? len : SUMMARY_MIN);
         const char *line = maki_str_last(text, '\n');
         if (line && (size_t)(line - text.ptr) > text.len / 2)
             text = maki_str_to(text, (size_t)(line - text.ptr));
@@ -205,16 +209,16 @@ static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t
     return st;
 }
 
-/* The tokens that a summary may have, so that the view is within its own. */
-static maki_status capacity_of(maki_conv *conv, const maki_view *view, const condense_ctx *c,
-                               const maki_hiding *s, uint64_t *most, maki_err *err)
+/* The tokens that a soft summary may have, so that the view stays within c->max_tokens. */
+static maki_status summary_budget(maki_conv *conv, const maki_view *view, const condense_ctx *c,
+                                  const maki_hiding *s, uint64_t *budget, maki_err *err)
 {
     maki_view_totals all = { 0 };
-    *most = UINT64_MAX;
-    if (!c->most) return MAKI_OK;
+    *budget = UINT64_MAX;
+    if (!c->max_tokens) return MAKI_OK;
     maki_status st = maki_conv_total(conv, view, &all, err);
     uint64_t stays = all.tokens > s->tokens ? all.tokens - s->tokens : 0;
-    *most = c->most > stays ? c->most - stays : 0;
+    *budget = c->max_tokens > stays ? c->max_tokens - stays : 0;
     return st;
 }
 
@@ -224,7 +228,7 @@ static maki_status summarise_once(maki_conv *conv, const maki_view *part, const 
 {
     maki_summary_usage usage = c->summary.usage;
     maki_summary summary = { 0 };
-    if (c->tried && memcmp(what->cover, c->cover, MAKI_COVER_LEN) == 0) return MAKI_OK;
+    if (c->summarised && memcmp(what->cover, c->cover, MAKI_COVER_LEN) == 0) return MAKI_OK;
     maki_status st = summarise(conv, part, what, c->summarizer, &conv->arena, &summary, err);
     maki_summary_usage_add(&usage, &summary.usage);
     c->summary = summary;
@@ -233,23 +237,23 @@ static maki_status summarise_once(maki_conv *conv, const maki_view *part, const 
     maki_buf_clear(&c->text);
     maki_buf_add(&c->text, summary.text);
     memcpy(c->cover, what->cover, MAKI_COVER_LEN);
-    c->tried = true;
+    c->summarised = true;
     return maki_buf_status(&c->text, err);
 }
 
-/* What became of facts, and what the summary took. */
+/* Add to the event how many facts the summary kept, and what it cost. */
 static maki_status add_summary(maki_conv *conv, maki_decision *out, const maki_summary *summary,
                                maki_err *err)
 {
-    maki_json_build made;
+    maki_json_build build;
     maki_str fields;
-    maki_json_build_begin(&made, &conv->arena, err);
-    maki_jw_object(&made.w);
-    maki_summary_usage_write(&made.w, &summary->usage);
-    if (summary->survey.measured) maki_fact_coverage_write(&made.w, &summary->survey);
-    maki_fallback_write(&made.w, &summary->fell_back);
-    maki_jw_end_object(&made.w);
-    maki_status st = maki_json_build_end(&made, &conv->arena, &fields, err);
+    maki_json_build_begin(&build, &conv->arena, err);
+    maki_jw_object(&build.w);
+    maki_summary_usage_write(&build.w, &summary->usage);
+    if (summary->survey.measured) maki_fact_coverage_write(&build.w, &summary->survey);
+    maki_fallback_write(&build.w, &summary->fell_back);
+    maki_jw_end_object(&build.w);
+    maki_status st = maki_json_build_end(&build, &conv->arena, &fields, err);
     if (st != MAKI_OK) return st;
     maki_buf_add(&out->fields, MAKI_LIT(","));
     maki_buf_add(&out->fields, maki_json_inside(fields));
@@ -258,15 +262,15 @@ static maki_status add_summary(maki_conv *conv, maki_decision *out, const maki_s
 
 void maki_conv_add_unused_usage(maki_conv *conv, const maki_summary_usage *usage)
 {
-    maki_json_build made;
+    maki_json_build build;
     maki_str fields;
     maki_change ignored;
     if (!usage->model[0]) return;
-    maki_json_build_begin(&made, &conv->arena, NULL);
-    maki_jw_object(&made.w);
-    maki_summary_usage_write(&made.w, usage);
-    maki_jw_end_object(&made.w);
-    if (maki_json_build_end(&made, &conv->arena, &fields, NULL) == MAKI_OK)
+    maki_json_build_begin(&build, &conv->arena, NULL);
+    maki_jw_object(&build.w);
+    maki_summary_usage_write(&build.w, usage);
+    maki_jw_end_object(&build.w);
+    if (maki_json_build_end(&build, &conv->arena, &fields, NULL) == MAKI_OK)
         (void)!maki_conv_add_event(conv, "usage", maki_json_inside(fields), &ignored, NULL);
 }
 
@@ -274,20 +278,20 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
                                    maki_decision *out, maki_err *err)
 {
     condense_ctx *c = ctx;
-    uint64_t tokens = 0, most = 0;
+    uint64_t tokens = 0, budget = 0;
     maki_hiding s;
     maki_view part;
     maki_covered what;
     maki_str message;
     double ts = 0;
-    maki_status st = choose_hidden(conv, view, c->keep, c->tried ? c->to : 0, &s, err);
+    maki_status st = choose_hidden(conv, view, c->keep, c->summarised ? c->to : 0, &s, err);
     if (st == MAKI_OK) st = describe(conv, view, &s, &part, &what, err);
     if (st == MAKI_OK) st = summarise_once(conv, &part, &what, c, err);
     c->to = s.to;
     if (st == MAKI_OK) st = maki_hiding_time(conv, view, s.to, &ts, err);
-    if (st == MAKI_OK) st = capacity_of(conv, view, c, &s, &most, err);
+    if (st == MAKI_OK) st = summary_budget(conv, view, c, &s, &budget, err);
     if (st == MAKI_OK)
-        st = make_fitting(conv, c, most, maki_buf_str(&c->text), ts, &message, &tokens, err);
+        st = make_fitting(conv, c, budget, maki_buf_str(&c->text), ts, &message, &tokens, err);
     if (st != MAKI_OK) return st;
     if (tokens >= s.tokens) {
         return maki_refuse(err, "CONTEXT_GREW",
@@ -321,16 +325,18 @@ maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, siz
 }
 
 maki_status maki_conv_soft_trim(maki_conv *conv, const unsigned char *expect, size_t keep,
-                                uint64_t most, const maki_summarizer *summarizer, maki_change *out,
-                                maki_err *err)
+                                uint64_t max_tokens, const maki_summarizer *summarizer,
+                                maki_change *out, maki_err *err)
 {
-    condense_ctx ctx = { .keep = keep, .summarizer = summarizer, .soft = true, .most = most };
+    condense_ctx ctx = {
+        .keep = keep, .summarizer = summarizer, .soft = true, .max_tokens = max_tokens
+    };
     return condense(conv, expect, &ctx, out, err);
 }
 
-/* The newest view, what of it a condense would hide, and that part alone. */
-static maki_status look_ahead(maki_conv *conv, size_t keep, maki_view *part, maki_covered *out,
-                              maki_err *err)
+/* What a condense of the newest view would hide (*out), and a view of that part alone. */
+static maki_status covered_part(maki_conv *conv, size_t keep, maki_view *part, maki_covered *out,
+                                maki_err *err)
 {
     const maki_view *view;
     maki_hiding s;
@@ -343,7 +349,7 @@ static maki_status look_ahead(maki_conv *conv, size_t keep, maki_view *part, mak
 maki_status maki_conv_covered(maki_conv *conv, size_t keep, maki_covered *out, maki_err *err)
 {
     maki_view part;
-    return look_ahead(conv, keep, &part, out, err);
+    return covered_part(conv, keep, &part, out, err);
 }
 
 maki_status maki_conv_summarise(maki_conv *conv, size_t keep, const maki_summarizer *summarizer,
@@ -352,6 +358,6 @@ maki_status maki_conv_summarise(maki_conv *conv, size_t keep, const maki_summari
 {
     maki_view part;
     *summary = (maki_summary){ 0 };
-    maki_status st = look_ahead(conv, keep, &part, out, err);
+    maki_status st = covered_part(conv, keep, &part, out, err);
     return st == MAKI_OK ? summarise(conv, &part, out, summarizer, arena, summary, err) : st;
 }

@@ -1,4 +1,8 @@
-/* conv_fork.c -- a new conversation that begins as another did; see conversation.h. */
+/* conv_fork.c -- create a fork: a new conversation that shares the history of another up to a revision.
+ *
+ * In:    the parent, a revision (seq, ev), and the path of the new messages file, which must not exist or be empty.
+ * Out:   a log whose first event names the parent's id, the revision and the chain hash there; no message is copied.
+ * Must stay true: no call is cut from its results (the cut moves back), and the parent is not changed. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -27,7 +31,7 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_conv *child = NULL;
     maki_change ignored;
     maki_row row;
-    maki_json_build made;
+    maki_json_build build;
     maki_str fields;
     const maki_view *view;
     maki_status st = maki_log_refresh(conv->log, err);
@@ -48,18 +52,18 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     if (maki_log_last(child->log) > 0 || maki_log_events(child->log) > 0) {
         st = maki_fail(err, MAKI_CONFLICT, "%s is there already", path);
     }
-    maki_json_build_begin(&made, &child->arena, err);
-    maki_jw_object(&made.w);
-    maki_jw_key(&made.w, MAKI_LIT("parent"));
-    maki_jw_string(&made.w, maki_conv_id(conv));
-    maki_jw_key(&made.w, MAKI_LIT("seq"));
-    maki_jw_int(&made.w, (int64_t)seq);
-    maki_jw_key(&made.w, MAKI_LIT("parentEv"));
-    maki_jw_int(&made.w, (int64_t)ev);
-    maki_jw_key(&made.w, MAKI_LIT("chain"));
-    maki_jw_string(&made.w, maki_str_of(chain));
-    maki_jw_end_object(&made.w);
-    maki_status built = maki_json_build_end(&made, &child->arena, &fields, err);
+    maki_json_build_begin(&build, &child->arena, err);
+    maki_jw_object(&build.w);
+    maki_jw_key(&build.w, MAKI_LIT("parent"));
+    maki_jw_string(&build.w, maki_conv_id(conv));
+    maki_jw_key(&build.w, MAKI_LIT("seq"));
+    maki_jw_int(&build.w, (int64_t)seq);
+    maki_jw_key(&build.w, MAKI_LIT("parentEv"));
+    maki_jw_int(&build.w, (int64_t)ev);
+    maki_jw_key(&build.w, MAKI_LIT("chain"));
+    maki_jw_string(&build.w, maki_str_of(chain));
+    maki_jw_end_object(&build.w);
+    maki_status built = maki_json_build_end(&build, &child->arena, &fields, err);
     if (st == MAKI_OK) st = built;
     if (st == MAKI_OK)
         st = maki_conv_add_event(child, "fork", maki_json_inside(fields), &ignored, err);

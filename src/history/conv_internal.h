@@ -1,4 +1,4 @@
-/* conv_internal.h -- the inside of a conversation, for conversation.c, totals.c, change.c, trim.c and
+/* conv_internal.h -- the inside of a conversation, for conv.c, totals.c, change.c, trim.c and
  * import.c. */
 #ifndef MAKI_HISTORY_CONV_INTERNAL_H
 #define MAKI_HISTORY_CONV_INTERNAL_H
@@ -15,7 +15,7 @@ struct maki_conv {
     maki_fact_state facts;
     bool checked; /* as in maki_conv_options */
 
-    maki_token_counter tally;
+    maki_token_counter counter;
 
     maki_arena events_arena;
     maki_events events; /* those read so far */
@@ -23,12 +23,12 @@ struct maki_conv {
     maki_view view;
 };
 
-/* The conversation of the chain, this one or a parent, whose log has message `seq`. */
+/* This conversation or the parent whose log has message `seq`. */
 maki_conv *maki_conv_level(maki_conv *conv, uint64_t seq);
 
 /* ---- totals.c ------------------------------------------------------------------------------------- */
 
-/* Tokens of a message that is to be made, or was; saved by a trim. */
+/* Tokens of a message that is being written; of a synthetic one; saved by a trim. */
 maki_status maki_conv_message_tokens(maki_conv *conv, maki_str message, uint64_t *tokens,
                                      maki_err *err);
 maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *item,
@@ -36,9 +36,9 @@ maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *it
 maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_t *saved,
                                   maki_err *err);
 
-/* ---- conversation.c -------------------------------------------------------------------------------- */
+/* ---- conv.c -------------------------------------------------------------------------------- */
 
-/* See the events that have come. */
+/* Read the events that were appended since the last call. */
 maki_status maki_conv_load_events(maki_conv *conv, maki_err *err);
 /* Borrowed like the view of maki_conv_view, which it replaces. */
 maki_status maki_conv_view_at(maki_conv *conv, const maki_view_at *at, const maki_view **out,

@@ -1,9 +1,14 @@
-/* conv_truncate.c -- the oldest messages behind a marker; see conversation.h. */
+/* conv_truncate.c -- hide the oldest messages behind a truncation marker: truncate, window and clear.
+ *
+ * In:    the newest view, and a fraction to hide or a number of messages to keep.
+ * Out:   a truncate event: what is hidden, and the marker as a synthetic message with the number of messages.
+ * Must stay true: the lead of the view, system and pinned messages stay, calls and results together (hide.h); older
+ *        markers are replaced, summaries only by clear. */
 #include "base/err.h"
 #include "history/hide.h"
 #include "history/synthetic.h"
 
-/* How much goes behind a marker: a share of the messages, or all but the last `keep`. */
+/* How much is hidden: a fraction of the messages, or all but the last `keep`. */
 typedef struct truncate_ctx {
     double fraction;
     bool by_keep;

@@ -1,4 +1,7 @@
-/* erase.c -- see erase.h. */
+/* erase.c -- delete every file of a conversation, the messages last (erase.h lists the files).
+ *
+ * In:    the path of the messages file.  Out: nothing of it on disk, or the first error after all others are gone.
+ * Never: removes by prefix: each name is built, so another conversation with a longer name is safe. */
 #include "history/erase.h"
 
 #include <errno.h>
@@ -11,7 +14,7 @@
 
 enum { NAME_MAX = MAKI_PATH_MAX + 40 };
 
-/* Former versions kept an index for each of these beside messages.idx. */
+/* Former versions kept an index for each of these next to messages.idx. */
 static const char *const former[] = { "cl100k_base", "claude", "chars4" };
 
 typedef struct erasing {
@@ -20,8 +23,8 @@ typedef struct erasing {
     maki_err *err;
 } erasing;
 
-/* False: it was not there. */
-static bool take(erasing *e, const char *name)
+/* False: it was not there, or it could not be removed (e->status). */
+static bool remove_file(erasing *e, const char *name)
 {
     const maki_files *files = e->env->files;
     if (files->unlink(files, name) == 0) return true;
@@ -31,25 +34,26 @@ static bool take(erasing *e, const char *name)
     return false;
 }
 
-/* What repairs of this file put aside: they are numbered from 1. */
-static void take_aside(erasing *e, const char *path)
+/* The damaged copies that repairs of this file left: they are numbered from 1. */
+static void remove_damaged(erasing *e, const char *path)
 {
     char name[NAME_MAX + 20];
     int n = 1;
     do
         snprintf(name, sizeof name, "%s.damaged-%d", path, n++);
-    while (take(e, name));
+    while (remove_file(e, name));
 }
 
-static void take_index(erasing *e, const char *path)
+static void remove_index(erasing *e, const char *path)
 {
     char name[NAME_MAX + 20];
     snprintf(name, sizeof name, "%s.new", path);
-    take(e, name);
-    take(e, path);
+    remove_file(e, name);
+    remove_file(e, path);
 }
 
-/* STEM.claude.idx, as it was called first, is also the index of STEM.claude.jsonl; that one counts in o200k_base. */
+/* Is `name` an index of this vocabulary?  STEM.claude.idx, a former name, may also be the index of STEM.claude.jsonl,
+ * which counts in o200k_base and must stay. */
 static bool counts_in(const maki_env *env, const char *name, const char *family)
 {
     maki_index index;
@@ -59,7 +63,7 @@ static bool counts_in(const maki_env *env, const char *name, const char *family)
     return same;
 }
 
-static maki_status erase(const maki_env *env, const char *path, bool aside, maki_err *err)
+static maki_status erase(const maki_env *env, const char *path, bool damaged, maki_err *err)
 {
     erasing e = { .env = env, .status = MAKI_OK, .err = err };
     char name[NAME_MAX], events[NAME_MAX];
@@ -74,16 +78,16 @@ static maki_status erase(const maki_env *env, const char *path, bool aside, maki
              task ? "events.jsonl" : ".events.jsonl");
     for (size_t i = 0; i < sizeof former / sizeof former[0]; i++) {
         snprintf(name, sizeof name, "%.*s.idx.%s", stem, path, former[i]);
-        take_index(&e, name);
+        remove_index(&e, name);
         snprintf(name, sizeof name, "%.*s.%s.idx", stem, path, former[i]);
-        if (counts_in(env, name, former[i])) take(&e, name);
+        if (counts_in(env, name, former[i])) remove_file(&e, name);
     }
     snprintf(name, sizeof name, "%.*s.idx", stem, path);
-    take_index(&e, name);
-    if (aside) take_aside(&e, events);
-    if (aside) take_aside(&e, path);
-    take(&e, events);
-    take(&e, path);
+    remove_index(&e, name);
+    if (damaged) remove_damaged(&e, events);
+    if (damaged) remove_damaged(&e, path);
+    remove_file(&e, events);
+    remove_file(&e, path);
     return e.status;
 }
 

@@ -1,4 +1,9 @@
-/* event_list.c -- see event_list.h. */
+/* event_list.c -- read the events file into the list of events that may change a view.
+ *
+ * In:    a log, and the list as far as it was read before.
+ * Out:   the list with the events appended since; strings and arrays in the caller's arena.
+ * Must stay true: the list is in the order of the file; an unknown type of event is skipped, invalid JSON is
+ *        MAKI_CORRUPT; the bytes of a synthetic message are not read, only where they are. */
 #include "history/event_list.h"
 
 #include <inttypes.h>
@@ -17,7 +22,7 @@ const char *maki_event_name(maki_event_type type)
     return names[type];
 }
 
-/* The fields of an event that are read, found in one pass over it. */
+/* The fields of an event that are read, found in one walk. */
 enum {
     TYPE,
     AT,
@@ -67,8 +72,8 @@ static maki_event_type type_of(maki_str type)
     return MAKI_EVENT_OTHER;
 }
 
-/* A number that can be a seq, else 0. */
-static uint64_t whole(maki_str value)
+/* An unsigned integer, else 0. */
+static uint64_t uint_or_zero(maki_str value)
 {
     uint64_t n = 0;
     (void)maki_json_uint(value, &n);
@@ -92,8 +97,8 @@ static maki_status read_pairs(maki_str list, maki_arena *arena, const maki_span6
     MAKI_JSON_EACH(item, maki_json_items(list)) {
         maki_json_iter two = maki_json_items(item.value);
         maki_span64 *span = &spans[(*count)++];
-        if (maki_json_next(&two, &part)) span->from = whole(part.value);
-        if (maki_json_next(&two, &part)) span->to = whole(part.value);
+        if (maki_json_next(&two, &part)) span->from = uint_or_zero(part.value);
+        if (maki_json_next(&two, &part)) span->to = uint_or_zero(part.value);
     }
     *out = spans;
     return MAKI_OK;
@@ -115,7 +120,7 @@ static maki_status read_hidden(const maki_str *fields, maki_arena *arena, maki_e
         uint64_t *evs = maki_arena_array(arena, maki_json_count(list), sizeof *evs);
         if (!evs) return maki_arena_status(arena, err);
         MAKI_JSON_EACH(item, maki_json_items(list)) {
-            evs[e->hidden_ev_count++] = whole(item.value);
+            evs[e->hidden_ev_count++] = uint_or_zero(item.value);
         }
         e->hidden_evs = evs;
     }
@@ -130,8 +135,8 @@ static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim
     size_t capacity = 0;
     maki_cut *cuts = NULL, cut;
     while (maki_json_next(items, &item)) {
-        cut.from = whole(item.value);
-        cut.to = maki_json_next(items, &item) ? whole(item.value) : 0;
+        cut.from = uint_or_zero(item.value);
+        cut.to = maki_json_next(items, &item) ? uint_or_zero(item.value) : 0;
         if (!maki_json_next(items, &item) || maki_json_kind_of(item.value) != MAKI_JSON_STRING)
             break;
         cut.text = maki_arena_copy(arena, item.value);
@@ -155,7 +160,7 @@ static maki_status read_edits(maki_str list, bool counted, maki_arena *arena, ma
         maki_json_iter parts = maki_json_items(item.value);
         uint64_t numbers[4] = { 0 };
         for (size_t i = 0; i < 4 && maki_json_next(&parts, &part); i++)
-            numbers[i] = whole(part.value);
+            numbers[i] = uint_or_zero(part.value);
         maki_trim *trim = &trims[e->trim_count++];
         *trim = (maki_trim){ .seq = numbers[0],
                              .block = (uint32_t)numbers[1],
@@ -181,10 +186,10 @@ static maki_status read_trims(const maki_str *fields, maki_arena *arena, maki_ev
     maki_trim *trim = maki_arena_get(arena, sizeof *trim);
     if (!trim) return maki_arena_status(arena, err);
     *trim = (maki_trim){ .seq = e->seq,
-                         .block = (uint32_t)whole(fields[BLOCK]),
-                         .head = (uint32_t)whole(fields[HEAD]),
-                         .tail = (uint32_t)whole(fields[TAIL]),
-                         .tokens = (uint32_t)whole(fields[TOKENS]),
+                         .block = (uint32_t)uint_or_zero(fields[BLOCK]),
+                         .head = (uint32_t)uint_or_zero(fields[HEAD]),
+                         .tail = (uint32_t)uint_or_zero(fields[TAIL]),
+                         .tokens = (uint32_t)uint_or_zero(fields[TOKENS]),
                          .counted = counted };
     e->trims = trim;
     e->trim_count = 1;
@@ -207,26 +212,27 @@ static maki_status add_event(reading *r, uint64_t ev, maki_event_type type, cons
     maki_event *e = &list->at[list->count];
     *e = (maki_event){ .type = type,
                        .ev = ev,
-                       .at = whole(fields[AT]),
-                       .ts = (int64_t)whole(fields[fields[SINCE].len ? SINCE : TS]),
-                       .before = whole(fields[BEFORE]),
-                       .tokens = (uint32_t)whole(fields[TOKENS]),
+                       .at = uint_or_zero(fields[AT]),
+                       .ts = (int64_t)uint_or_zero(fields[fields[SINCE].len ? SINCE : TS]),
+                       .before = uint_or_zero(fields[BEFORE]),
+                       .tokens = (uint32_t)uint_or_zero(fields[TOKENS]),
                        .counted = counted_by(fields[FAMILY]),
-                       .messages = whole(fields[MESSAGES]),
-                       .seq = whole(fields[SEQ]),
-                       .to = whole(fields[TO]),
-                       .to_ev = whole(fields[TO_EV]),
-                       .with = whole(fields[WITH]),
-                       .target = whole(fields[TARGET]) };
-    if (type == MAKI_EVENT_FORK) e->at = e->seq; /* it was written before the log knew its base */
+                       .messages = uint_or_zero(fields[MESSAGES]),
+                       .seq = uint_or_zero(fields[SEQ]),
+                       .to = uint_or_zero(fields[TO]),
+                       .to_ev = uint_or_zero(fields[TO_EV]),
+                       .with = uint_or_zero(fields[WITH]),
+                       .target = uint_or_zero(fields[TARGET]) };
+    if (type == MAKI_EVENT_FORK)
+        e->at = e->seq; /* a fork event is written before the log has its base */
     maki_status st = read_hidden(fields, r->arena, e, err);
     if (st == MAKI_OK) st = read_trims(fields, r->arena, e, err);
     if (st == MAKI_OK) list->count++;
     return st;
 }
 
-/* The record of a run: which events were its own. */
-static void note_run(maki_events *list, maki_str event)
+/* The record of a run (manifest {"of":"manage"}) names its first and last event: mark those between. */
+static void mark_run(maki_events *list, maki_str event)
 {
     maki_str of;
     uint64_t first = maki_json_uint_field(event, MAKI_LIT("first"));
@@ -252,11 +258,11 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     maki_status st = type == MAKI_EVENT_OTHER ? MAKI_OK : add_event(r, ev, type, fields, err);
     if (st != MAKI_OK) return st;
     if (type == MAKI_EVENT_OTHER && maki_json_text_is(fields[TYPE], MAKI_LIT("manifest")))
-        note_run(r->out, event);
+        mark_run(r->out, event);
     if (type != MAKI_EVENT_OTHER && fields[MESSAGE].len) {
         maki_event *e = &r->out->at[r->out->count - 1];
-        e->made_at = at + (uint64_t)(fields[MESSAGE].ptr - row.ptr);
-        e->made_len = fields[MESSAGE].len;
+        e->synthetic_at = at + (uint64_t)(fields[MESSAGE].ptr - row.ptr);
+        e->synthetic_len = fields[MESSAGE].len;
     }
     r->out->ev = ev;
     r->out->end = at + row.len + 1;

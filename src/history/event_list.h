@@ -1,7 +1,7 @@
-/* event_list.h -- the events of a log that may change its view, as they are remembered.
+/* event_list.h -- the events of a log that may change its view, in memory.
  *
- * They are read once, and then only what has come since.  What an event says is kept in short; a message that
- * it made stays in the file.  So memory grows with what was done to the view, and with nothing else that was noted. */
+ * They are read once, and then only those appended since.  Of an event its numbers are kept; the bytes of a synthetic
+ * message stay in the file.  So memory grows with the changes of the view, not with other events. */
 #ifndef MAKI_HISTORY_EVENT_LIST_H
 #define MAKI_HISTORY_EVENT_LIST_H
 
@@ -11,8 +11,8 @@ typedef struct maki_span64 {
     uint64_t from, to; /* both included */
 } maki_span64;
 
-/* Events that change the view, by the words that they have for it.  A new one is a row here, what it does to the view
- * (timeline.c), and who appends it; its own fields are read in event_list.c. */
+/* The types of events that change the view, with their names in the file.  A new one is a row here, what it does to the
+ * view (timeline.c), and whoever appends it; its fields are read in event_list.c. */
 #define MAKI_EVENT_MAP(X) \
     X(FORK, fork)         \
     X(CONDENSE, condense) \
@@ -32,13 +32,13 @@ typedef enum maki_event_type {
 #undef MAKI_EVENT_ENUM
 } maki_event_type;
 
-/* What a run (manage/) may do. */
+/* Is it a type that a run (manage/) appends to free context? */
 static inline bool maki_event_frees_context(maki_event_type type)
 {
     return type >= MAKI_EVENT_CONDENSE && type <= MAKI_EVENT_PRUNE;
 }
 
-/* The word that events have for it; MAKI_EVENT_OTHER has none. */
+/* Its name in the file; "" for MAKI_EVENT_OTHER. */
 const char *maki_event_name(maki_event_type type);
 
 /* UTF-16 units [from, to) of a text that are shown as another text. */
@@ -54,7 +54,7 @@ typedef struct maki_trim {
     uint32_t head, tail;  /* of a trim event: the units that stay, a note between them */
     const maki_cut *cuts; /* of a prune event, in order */
     size_t cut_count;     /* 0: by head and tail */
-    bool restores;        /* it is shown whole, whatever older events say */
+    bool restores;        /* it cancels older trims of this text */
     uint32_t tokens;      /* saved */
     bool counted;         /* in o200k_base; else they have to be counted */
 } maki_trim;
@@ -66,22 +66,22 @@ typedef struct maki_event {
     int64_t ts;                /* ms; of an import: when it took effect there */
     const maki_span64 *hidden; /* condense, truncate: messages hidden, in order */
     size_t hidden_count;
-    const uint64_t *hidden_evs; /* and made messages, by the event that made them */
+    const uint64_t *hidden_evs; /* and synthetic messages, by the event that made them */
     size_t hidden_ev_count;
-    const maki_span64 *hidden_above; /* those of parents: forks up, and the event there */
+    const maki_span64 *hidden_above; /* those of parents: number of forks up, and the event there */
     size_t hidden_above_count;
-    uint64_t before;            /* the made message stands before this one */
-    uint64_t made_at, made_len; /* where its bytes are in the events file */
-    uint32_t tokens;            /* of the made message */
-    bool counted;               /* in o200k_base; else they have to be counted */
-    uint64_t messages;          /* that the made message stands for */
-    const maki_trim *trims;     /* trim: one; prune: any number */
+    uint64_t before;                      /* the synthetic message stands before this one */
+    uint64_t synthetic_at, synthetic_len; /* where its bytes are in the events file */
+    uint32_t tokens;                      /* of the synthetic message */
+    bool counted;                         /* in o200k_base; else they have to be counted */
+    uint64_t messages;                    /* that the synthetic message stands for */
+    const maki_trim *trims;               /* trim: one; prune: any number */
     size_t trim_count;
     uint64_t seq;             /* pin, unpin, damage */
-    uint64_t to, to_ev, with; /* rewind: the moment, and the message of an edit */
+    uint64_t to, to_ev, with; /* rewind: the revision, and the message of an edit */
     uint64_t target;          /* undo: that event, or, of a run, those from it to `to` */
     uint64_t run; /* condense, truncate, trim, prune: the first event of its run; 0: of none */
-    bool dead;    /* void, or left out by a rewind */
+    bool dead;    /* undone, or left out by a rewind */
 } maki_event;
 
 /* The events of one log that may change its view, in order. */
@@ -95,7 +95,7 @@ bool maki_event_changes_view(maki_str row);
 /* Read those that have come since they were last read; *events starts out zeroed.  After a failure both are only
  * good to be thrown away. */
 maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *events, maki_err *err);
-/* The newest of them that had happened when `seq` was the newest message. */
+/* The number of the newest event that had happened when `seq` was the newest message. */
 uint64_t maki_events_at(const maki_events *events, uint64_t seq);
 
 #endif

@@ -1,4 +1,8 @@
-/* exchange_event.c -- see exchange_event.h. */
+/* exchange_event.c -- write the events of an exchange with a provider, and read what the newest ones say.
+ *
+ * In:    the fields of an exchange or of its usage; for reading, a log and a model.
+ * Out:   the fields in an open JSON object; the calibration, window and token counts that later requests start from.
+ * Must stay true: the newest event wins, whoever wrote it, so that processes that share a log agree. */
 #include "history/exchange_event.h"
 
 #include <stdio.h>
@@ -45,16 +49,16 @@ void maki_provider_error_event_write(maki_jw *w, const maki_provider_error_event
 
 /* ---- read again --------------------------------------------------------------------------------------- */
 
-enum { NEWEST = 64 << 10 /* bytes of events that nearly always say it all */ };
+enum { TAIL_BYTES = 64 << 10 /* of the events file, read first: nearly always enough */ };
 
-typedef struct recall {
+typedef struct state_reader {
     maki_exchange_state *out;
     const char *upstream; /* "": any */
-    bool model;           /* that of the newest usage is looked for, and nothing else */
-    bool found;           /* an exchange */
-} recall;
+    bool model;           /* only find the model of the newest usage */
+    bool found;           /* an exchange was found */
+} state_reader;
 
-static void recall_usage(recall *r, maki_str event)
+static void read_usage(state_reader *r, maki_str event)
 {
     maki_exchange_state *out = r->out;
     maki_str taught;
@@ -73,8 +77,8 @@ static void recall_usage(recall *r, maki_str event)
     if (maki_json_number_field(event, "input") > out->told) out->told = 0;
 }
 
-/* A window that an error told counts until a larger request was taken. */
-static void recall_request(recall *r, maki_str event)
+/* A window that a provider's error named is effective until a larger request was accepted. */
+static void read_exchange(state_reader *r, maki_str event)
 {
     maki_exchange_state *out = r->out;
     bool theirs = !r->upstream[0] || maki_json_field_is(event, "upstream", r->upstream);
@@ -86,8 +90,8 @@ static void recall_request(recall *r, maki_str event)
         out->told = maki_json_number_field(event, "window");
 }
 
-/* The newest wins over what anybody remembers: others may have written. */
-static void recall_system(recall *r, maki_str event)
+/* The hash and the token counts of the newest system prompt. */
+static void read_system(state_reader *r, maki_str event)
 {
     maki_exchange_state *out = r->out;
     maki_str tokens;
@@ -99,9 +103,9 @@ static void recall_system(recall *r, maki_str event)
         out->tools = maki_json_number_field(event, "toolTokens");
 }
 
-static maki_status recall_row(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
-    recall *r = ctx;
+    state_reader *r = ctx;
     maki_str event;
     (void)ev;
     (void)at;
@@ -110,36 +114,36 @@ static maki_status recall_row(void *ctx, uint64_t ev, maki_str row, uint64_t at,
                 (!r->model && (maki_str_has(row, MAKI_LIT("\"exchange\"")) ||
                                maki_str_has(row, MAKI_LIT("\"system\""))));
     if (!says || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
-    if (maki_json_field_is(event, "type", "usage")) recall_usage(r, event);
+    if (maki_json_field_is(event, "type", "usage")) read_usage(r, event);
     if (r->model) return MAKI_OK;
-    if (maki_json_field_is(event, "type", "system")) recall_system(r, event);
-    if (maki_json_field_is(event, "of", "exchange")) recall_request(r, event);
+    if (maki_json_field_is(event, "type", "system")) read_system(r, event);
+    if (maki_json_field_is(event, "of", "exchange")) read_exchange(r, event);
     return MAKI_OK;
 }
 
-/* The newest events; where they say nothing of an exchange, all of them. */
-static maki_status recall_all(maki_log *log, recall *r, maki_err *err)
+/* Read the newest events; if there is no exchange among them, all events. */
+static maki_status read_events(maki_log *log, state_reader *r, maki_err *err)
 {
-    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, NEWEST);
-    maki_status st = maki_log_newest_events(log, NEWEST, &rows, err);
+    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, TAIL_BYTES);
+    maki_status st = maki_log_newest_events(log, TAIL_BYTES, &rows, err);
     maki_str rest = maki_buf_str(&rows), row;
     uint64_t seen = 0;
     while (st == MAKI_OK && rest.len) {
         maki_str_take(&rest, '\n', &row);
-        st = recall_row(r, ++seen, row, 0, err);
+        st = read_event(r, ++seen, row, 0, err);
     }
     maki_buf_free(&rows);
     if (st != MAKI_OK || r->found || seen == maki_log_events(log)) return st;
-    return maki_log_each_event(log, recall_row, r, err);
+    return maki_log_each_event(log, read_event, r, err);
 }
 
 maki_status maki_exchange_state_read(maki_log *log, maki_str model, const char *upstream,
                                      maki_exchange_state *out, maki_err *err)
 {
-    recall r = { .out = out, .upstream = upstream, .model = model.len == 0 };
+    state_reader r = { .out = out, .upstream = upstream, .model = model.len == 0 };
     *out = (maki_exchange_state){ .window = 0 };
     snprintf(out->model, sizeof out->model, "%.*s", MAKI_PRINTED(model));
-    maki_status st = r.model ? recall_all(log, &r, err) : MAKI_OK;
+    maki_status st = r.model ? read_events(log, &r, err) : MAKI_OK;
     r.model = r.found = false;
-    return st == MAKI_OK ? recall_all(log, &r, err) : st;
+    return st == MAKI_OK ? read_events(log, &r, err) : st;
 }

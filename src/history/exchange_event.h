@@ -9,13 +9,13 @@
 #include "token/family.h"
 #include "wire/wire.h"
 
-/* What is empty, 0 or NULL is left out, but for counts that every exchange has. */
+/* Fields that are empty, 0 or NULL are not written, except for the counts that every exchange has. */
 typedef struct maki_exchange_event {
     maki_protocol protocol;
     const char *upstream, *path, *model;
     const char *body; /* a hash of it */
     uint64_t bytes;
-    /* Fields of their own place; `ctx` is handed to both. */
+    /* Callbacks that write further fields, each at its place; `ctx` is passed to both. */
     void (*write_spans)(maki_jw *w, const void *ctx);
     void (*write_bootstrap)(maki_jw *w, const void *ctx);
     const void *ctx;
@@ -70,7 +70,7 @@ typedef struct maki_exchange_state {
     char sha[65]; /* of the newest system prompt */
 } maki_exchange_state;
 
-/* `model` len 0: that of the newest usage; `upstream`, unless it is "", is who told a window. */
+/* `model` len 0: that of the newest usage.  `upstream`: only its errors are read for a window; "": any upstream's. */
 maki_status maki_exchange_state_read(maki_log *log, maki_str model, const char *upstream,
                                      maki_exchange_state *out, maki_err *err);
 

@@ -1,4 +1,7 @@
-/* export.c -- the formats by name, written in few and large pieces; see export.h. */
+/* export.c -- export by the name of a format, buffering the output into large writes.
+ *
+ * In:    a conversation, a format (export.h) and a sink.
+ * Out:   the export in the sink, in writes of up to 256 KB.  Memory is constant, whatever the conversation. */
 #include <string.h>
 
 #include "base/err.h"
@@ -15,31 +18,31 @@ maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *
                      (int)(name.len < 40 ? name.len : 40), name.ptr);
 }
 
-/* ---- fewer, larger writes ---------------------------------------------------------------------- */
+/* ---- a buffer before the sink ------------------------------------------------------------------- */
 
-typedef struct wide {
+typedef struct output_buffer {
     maki_sink to;
-    size_t fill;
-    char waiting[1 << 18];
-} wide;
+    size_t len;
+    char bytes[1 << 18];
+} output_buffer;
 
-static maki_status flush(wide *o, maki_err *err)
+static maki_status flush(output_buffer *o, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (o->fill) st = o->to.write(o->to.ctx, (maki_str){ o->waiting, o->fill }, err);
-    o->fill = 0;
+    if (o->len) st = o->to.write(o->to.ctx, (maki_str){ o->bytes, o->len }, err);
+    o->len = 0;
     return st;
 }
 
-static maki_status wide_write(void *ctx, maki_str bytes, maki_err *err)
+static maki_status buffer_write(void *ctx, maki_str bytes, maki_err *err)
 {
-    wide *o = ctx;
+    output_buffer *o = ctx;
     maki_status st = MAKI_OK;
-    if (bytes.len > sizeof o->waiting - o->fill) st = flush(o, err);
+    if (bytes.len > sizeof o->bytes - o->len) st = flush(o, err);
     if (st != MAKI_OK) return st;
-    if (bytes.len >= sizeof o->waiting) return o->to.write(o->to.ctx, bytes, err);
-    memcpy(o->waiting + o->fill, bytes.ptr, bytes.len);
-    o->fill += bytes.len;
+    if (bytes.len >= sizeof o->bytes) return o->to.write(o->to.ctx, bytes, err);
+    memcpy(o->bytes + o->len, bytes.ptr, bytes.len);
+    o->len += bytes.len;
     return MAKI_OK;
 }
 
@@ -71,11 +74,11 @@ maki_status maki_export(maki_conv *conv, uint64_t seq, uint64_t ev, maki_export_
 {
     const maki_alloc *alloc = conv->env.alloc;
     if (format == MAKI_EXPORT_LINES) return export_lines(conv, seq, sink, err);
-    wide *o = alloc->resize(alloc, NULL, 0, sizeof *o);
+    output_buffer *o = alloc->resize(alloc, NULL, 0, sizeof *o);
     if (!o) return maki_fail_nomem(err);
     o->to = sink;
-    o->fill = 0;
-    maki_status st = export_to(conv, seq, ev, format, (maki_sink){ wide_write, o }, err);
+    o->len = 0;
+    maki_status st = export_to(conv, seq, ev, format, (maki_sink){ buffer_write, o }, err);
     if (st == MAKI_OK) st = flush(o, err);
     alloc->resize(alloc, o, sizeof *o, 0);
     return st;

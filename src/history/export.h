@@ -1,9 +1,9 @@
-/* export.h -- a conversation in the formats of others, streamed, in constant memory.
+/* export.h -- a conversation in the formats of other programs, streamed, in constant memory.
  *
- *     roo         api_conversation_history.json: every message that was not rewound away, summaries and
- *                 markers in their places, and the tags that hide what they hide.  What is trimmed in
+ *     roo         api_conversation_history.json: every message that no rewind removed, summaries and
+ *                 markers in their places, and the tags that name what hides a message.  What is trimmed in
  *                 the view is whole here: the format has no trims
- *     lines       all rows of the log and its parents, whatever was done to them
+ *     lines       all rows of the log and its parents, hidden or not
  *     openai      the view, as an array of chat messages with the fields that API takes
  *     anthropic   the view, as an array of messages with the fields that API takes; with system
  *                 messages before all others, a body {"system":[...],"messages":[...]}, for they have no
@@ -24,7 +24,7 @@ typedef enum maki_export_format {
     MAKI_EXPORT_ANTHROPIC
 } maki_export_format;
 
-/* MAKI_UNSUPPORTED names those there are. */
+/* MAKI_UNSUPPORTED: unknown; the message lists the formats. */
 maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err);
 
 /* As it was at a revision, as maki_conv_view takes it. */

@@ -1,7 +1,8 @@
-/* export_chat.c -- the view as the chat APIs take it; see export.h.
+/* export_chat.c -- export the view as messages of the OpenAI or Anthropic chat API.
  *
- * Messages are written as they are for a request (render.h), but nothing is made: a call that has no result
- * yet has none here either. */
+ * In:    a conversation.  Out: an array of messages; for Anthropic, with system messages, a body {"system", "messages"}.
+ * Messages are written as for a request (render.h), but without synthetic results: a call that has no result yet has
+ * none in the export. */
 #include "base/json_print.h"
 #include "history/export.h"
 #include "history/render.h"

@@ -18,7 +18,7 @@ extern const export_kind export_kinds[EXPORT_KINDS];
 /* A string of an object, with its quotes; false when there is none or it is empty. */
 bool export_string(maki_str object, const char *name, maki_str *value);
 
-/* A tag on a span of rows, or on the message that event `ev` made `up` forks above. */
+/* A tag on a span of rows, or on the synthetic message of event `ev`, `up` forks above. */
 typedef struct export_tag {
     uint64_t from, to; /* rows; from 0: a synthetic message */
     uint64_t up, ev;
@@ -31,18 +31,18 @@ typedef struct export_tags {
     maki_arena *arena;
     export_tag *list; /* by rows first, then by event */
     size_t count, capacity;
-    size_t next;  /* the first one not reached yet: rows are asked for in order */
-    size_t *open; /* numbers of those that reach over the row at hand */
+    size_t next;  /* the first one after the current row: rows are asked for in order */
+    size_t *open; /* indexes of those whose span has the current row */
     size_t open_count, open_capacity;
     size_t orders;
 } export_tags;
 
-/* Those of one message; NULL: none of that kind. */
+/* The tags of one message; NULL: none of that kind. */
 typedef struct export_tags_of {
     const export_tag *kind[EXPORT_KINDS];
 } export_tags_of;
 
-/* All that hide messages of the view last asked for. */
+/* Collect the tags of all events that count in the view last asked for. */
 maki_status export_tags_read(export_tags *tags, maki_conv *conv, maki_err *err);
 /* The tags of row `seq`; rows come in order.  *until is the last row they hold for. */
 maki_status export_tags_row(export_tags *tags, uint64_t seq, export_tags_of *out, uint64_t *until,

@@ -1,7 +1,10 @@
-/* export_roo.c -- the tagged array of roo; see export.h.
+/* export_roo.c -- export a conversation as roo's tagged array.
  *
- * The view is made once more with events that hide nothing: that gives every message in its place,
- * rewinds and undos respected.  What each event hides becomes tags, found in one sweep over the rows. */
+ * In:    a conversation.  Out: one array with every message that no rewind removed, each with the tags (condenseParent,
+ * truncationParent) of what hides it.
+ *
+ * The view is made with nothing hidden (MAKI_UNHIDDEN), so every message is in its place.  What each event hides
+ * becomes tags (export_tags.c), found in one walk over the rows. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -52,7 +55,7 @@ static void write_tagged(maki_jw *w, maki_str json, const export_tags_of *t)
     maki_jw_bytes(w, MAKI_LIT("}"));
 }
 
-/* Rows as they stand in the file, cut anywhere. */
+/* A sink of rows from the file, in chunks that may end anywhere. */
 static maki_status copy_rows(void *ctx, maki_str bytes, maki_err *err)
 {
     exporting *x = ctx;
@@ -82,7 +85,7 @@ static maki_status write_rows(exporting *x, maki_log *log, uint64_t from, uint64
     return st;
 }
 
-/* Rows that are no JSON are in nobody's array. */
+/* The last row before one that is not valid JSON: such rows cannot be exported. */
 static maki_status good_until(maki_log *log, uint64_t from, uint64_t *to, maki_err *err)
 {
     for (uint64_t seq = from; seq <= *to; seq++) {
@@ -113,15 +116,16 @@ static maki_status write_range(exporting *x, const maki_view_item *item, maki_er
 
 static maki_status write_synthetic(exporting *x, const maki_view_item *item, maki_err *err)
 {
-    const maki_event *e = item->made;
+    const maki_event *e = item->synthetic;
     unsigned kind = e->type == MAKI_EVENT_TRUNCATE;
     export_tags_of t = export_tags_synthetic(&x->tags, item->up, e->ev);
     maki_str id, json;
     maki_buf_clear(&x->row);
-    maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &x->row, err);
+    maki_status st =
+        maki_log_event_bytes(item->log, e->synthetic_at, e->synthetic_len, &x->row, err);
     if (st != MAKI_OK) return st;
     if (!export_string(maki_buf_str(&x->row), export_kinds[kind].id,
-                       &id)) { /* not by us: it needs one */
+                       &id)) { /* written by a reference operation, without an id */
         char more[120];
         x->row.len--;
         snprintf(more, sizeof more, ",\"%s\":true,\"%s\":\"maki-%u-%" PRIu64 "\"}",

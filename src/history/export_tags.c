@@ -1,4 +1,8 @@
-/* export_tags.c -- what each event hides, as tags of the messages; see export_internal.h. */
+/* export_tags.c -- the tags of roo: for each message the summary and the marker that hide it.
+ *
+ * In:    the events of a conversation and its parents; then the numbers of rows, in order.
+ * Out:   for a row, or a synthetic message, at most one tag of each kind: the oldest event that hides it.
+ * Must stay true: tags of an import that name nothing (orphans) come back as they were. */
 #include <inttypes.h>
 
 #include "base/sort.h"
@@ -24,7 +28,7 @@ static maki_status add_tag(export_tags *x, export_tag t, maki_err *err)
 /* Reading the events of one log. */
 typedef struct level {
     export_tags *x;
-    const maki_events *events; /* dead or alive at this moment */
+    const maki_events *events; /* with `dead` set for the view */
     size_t next;
     uint32_t up;
 } level;
@@ -61,7 +65,7 @@ static maki_status note_orphans(level *l, maki_str list, maki_err *err)
     return st;
 }
 
-/* The id of an event: as its message has it, or as it says itself, or a made-up one. */
+/* The id of an event: that of its message, its own field, or one derived from its number. */
 static maki_str id_of(level *l, uint64_t ev, maki_str event, unsigned kind)
 {
     maki_str message, id;
@@ -143,9 +147,9 @@ maki_status export_tags_read(export_tags *x, maki_conv *conv, maki_err *err)
     return maki_sort(x->list, x->count, sizeof *x->list, by_place, x->arena, err);
 }
 
-/* ---- the sweep ------------------------------------------------------------------------------------------- */
+/* ---- by message ------------------------------------------------------------------------------------------ */
 
-static void take(export_tags_of *t, const export_tag *one)
+static void set_oldest(export_tags_of *t, const export_tag *one)
 {
     const export_tag **place = &t->kind[one->kind];
     if (!*place || one->order < (*place)->order) *place = one; /* the oldest that hides it */
@@ -167,7 +171,7 @@ maki_status export_tags_row(export_tags *x, uint64_t seq, export_tags_of *out, u
             x->open[i--] = x->open[--x->open_count];
             continue;
         }
-        take(out, one);
+        set_oldest(out, one);
         if (one->to < *until) *until = one->to;
     }
     if (x->next < x->count && x->list[x->next].from && x->list[x->next].from <= *until) {
@@ -190,7 +194,7 @@ export_tags_of export_tags_synthetic(const export_tags *x, uint32_t up, uint64_t
             high = mid;
     }
     for (; low < x->count && x->list[low].up == up && x->list[low].ev == ev; low++) {
-        take(&out, &x->list[low]);
+        set_oldest(&out, &x->list[low]);
     }
     return out;
 }

@@ -8,7 +8,7 @@ typedef struct ui {
     maki_conv *conv;
     uint64_t seq, ev; /* until when */
     maki_jw w;
-    bool imported; /* there are UI messages of the import: its condenses are told by them */
+    bool imported; /* UI messages were imported: they cover the condenses of the import, too */
 } ui;
 
 static maki_status find_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
@@ -32,14 +32,14 @@ static maki_str words_of(maki_str message)
     maki_blocks blocks = maki_content_blocks(content);
     while (maki_blocks_next(&blocks, &block)) {
         if (block.ptr[0] == '"') return block;
-        bool words = maki_json_field_in(block, "type", "text") &&
-                     maki_json_string_field(block, "text", &text);
-        if (words) return text;
+        bool is_text = maki_json_field_in(block, "type", "text") &&
+                       maki_json_string_field(block, "text", &text);
+        if (is_text) return text;
     }
     return MAKI_LIT("\"\"");
 }
 
-static maki_status tell(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_err *err)
+static maki_status write_change(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_err *err)
 {
     maki_jw *w = &u->w;
     maki_str message = { "{}", 2 }, value, id = MAKI_LIT("\"\"");
@@ -81,7 +81,7 @@ static maki_status write_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
     }
     for (unsigned k = 0; k < EXPORT_KINDS; k++) {
         if (maki_json_text_is(type, maki_str_of(export_kinds[k].type)))
-            return tell(u, ev, event, k, err);
+            return write_change(u, ev, event, k, err);
     }
     return MAKI_OK;
 }

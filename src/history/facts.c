@@ -1,4 +1,9 @@
-/* facts.c -- see facts.h. */
+/* facts.c -- what the index keeps of a message: role, time, calls, and which message made the call that it answers.
+ *
+ * In:    a row that is appended, and the log with the rows before it.
+ * Out:   maki_facts, and a hint where content and calls are, so that counting tokens does not search again.
+ * Must stay true: the same rows give the same facts, whether they were appended one by one, by several processes, or
+ *        are indexed anew: which call a result answers depends on the LOOK_BACK messages before it alone. */
 #include "history/facts.h"
 
 #include <math.h>
@@ -21,7 +26,7 @@ typedef struct fields {
 
 static bool key_is(maki_str key, maki_str name)
 {
-    /* first a cheap no: most keys are of another length and have no escapes */
+    /* most keys differ in length and have no escapes */
     return (key.len == name.len || memchr(key.ptr, '\\', key.len)) && maki_json_key_is(key, name);
 }
 
@@ -61,7 +66,7 @@ maki_countable maki_countable_of(maki_str message)
     return (maki_countable){ f.role, f.content, f.calls, f.images };
 }
 
-/* Where content and calls stand in the row; of one with images beside them, which are rare, nothing is told. */
+/* Where content and calls are in the row; no hint for the rare row that has `images`, too. */
 static maki_hint hint_of(maki_str row, const fields *f)
 {
     maki_hint hint = { { 0 } };
@@ -90,32 +95,32 @@ static bool is_string(maki_str value)
     return value.len > 0 && value.ptr[0] == '"';
 }
 
-/* A block: is it of this type, and its id in the field `id_name` (len 0: none)? */
+/* Has the block this type?  *id is its field `id_name` (len 0: none). */
 static bool block_id(maki_str block, maki_str type, maki_str id_name, maki_str *id)
 {
-    bool it = false;
+    bool matches = false;
     *id = (maki_str){ "", 0 };
     MAKI_JSON_EACH(item, maki_json_fields(block)) {
         if (key_is(item.key, MAKI_LIT("type"))) {
-            it = is_string(item.value) && maki_json_text_is(item.value, type);
+            matches = is_string(item.value) && maki_json_text_is(item.value, type);
         } else if (key_is(item.key, id_name)) {
             *id = is_string(item.value) ? item.value : (maki_str){ "", 0 };
         }
     }
-    return it;
+    return matches;
 }
 
 /* ---- calls and their answers ---------------------------------------------------------------------- */
 
-static void remember(maki_fact_state *state, maki_str id, uint64_t seq)
+static void add_call(maki_fact_state *state, maki_str id, uint64_t seq)
 {
     size_t i = state->next++ % (sizeof state->calls / sizeof state->calls[0]);
     state->calls[i].hash = maki_json_text_hash(id);
     state->calls[i].seq = (uint32_t)seq;
 }
 
-/* The newest of the last LOOK_BACK messages before `seq` that makes the call.  The limit is what lets
- * every process, and one that reads from the beginning, come to the same answer. */
+/* The newest of the last LOOK_BACK messages before `seq` that makes the call; 0: none.  The limit gives every process
+ * the same answer, wherever it began to read. */
 static uint32_t caller_of(const maki_fact_state *state, maki_str id, uint64_t seq)
 {
     uint64_t hash = maki_json_text_hash(id);
@@ -139,12 +144,12 @@ static bool note_calls(maki_fact_state *state, const fields *f, uint64_t seq)
         while (maki_blocks_next(&blocks, &block)) {
             if (!block_id(block, MAKI_LIT("tool_use"), MAKI_LIT("id"), &id)) continue;
             any = true;
-            if (id.len) remember(state, id, seq);
+            if (id.len) add_call(state, id, seq);
         }
     }
     MAKI_JSON_EACH(call, maki_json_items(f->calls)) {
         any = true;
-        if (maki_json_string_field(call.value, "id", &id)) remember(state, id, seq);
+        if (maki_json_string_field(call.value, "id", &id)) add_call(state, id, seq);
     }
     return any;
 }
@@ -167,25 +172,25 @@ static bool answers(maki_role role, const fields *f, maki_str *id)
     return false;
 }
 
-/* ---- what is remembered --------------------------------------------------------------------------- */
+/* ---- the recent calls ----------------------------------------------------------------------------- */
 
-/* Is what we remember that of the rows just before `seq`?  Not after opening, nor when another process
- * wrote in between, nor when a group of ours was given up.  A row that was no message is met again by
- * its number when it was not added. */
-static maki_status remembers(const maki_fact_state *state, maki_log *log, uint64_t seq, bool *out,
-                             maki_err *err)
+/* Are the recent calls in `state` those of the rows just before `seq`?  Not after opening, when another process wrote in
+ * between, or after an aborted group.  The number of a row that was no message is used again. */
+static maki_status is_current(const maki_fact_state *state, maki_log *log, uint64_t seq, bool *out,
+                              maki_err *err)
 {
     maki_row before;
     bool again = state->last_bad && state->last_seq == seq;
     *out = (again || state->last_seq + 1 == seq) && seq > maki_log_base(log) + 1;
-    if (!*out || seq != maki_log_last(log) + 1) return MAKI_OK; /* in a group nobody else writes */
+    if (!*out || seq != maki_log_last(log) + 1)
+        return MAKI_OK; /* in an open group no other process writes */
     maki_status st = maki_log_row(log, seq - 1, &before, err);
     *out = st == MAKI_OK && before.xxh3 == (again ? state->hash_before : state->last_hash);
     return st;
 }
 
-/* From here on what is remembered is that of `row`. */
-static void move_on(maki_fact_state *state, uint64_t seq, maki_str row)
+/* The state now belongs to `row`. */
+static void advance(maki_fact_state *state, uint64_t seq, maki_str row)
 {
     bool again = state->last_bad && state->last_seq == seq;
     if (!again) state->hash_before = state->last_hash;
@@ -194,8 +199,8 @@ static void move_on(maki_fact_state *state, uint64_t seq, maki_str row)
     state->last_bad = true; /* until it is known to be a message */
 }
 
-static maki_status look_at(maki_fact_state *state, maki_log *log, uint64_t seq, maki_buf *row,
-                           maki_err *err)
+static maki_status read_calls(maki_fact_state *state, maki_log *log, uint64_t seq, maki_buf *row,
+                              maki_err *err)
 {
     maki_row record;
     maki_status st = maki_log_row(log, seq, &record, err);
@@ -203,33 +208,34 @@ static maki_status look_at(maki_fact_state *state, maki_log *log, uint64_t seq, 
     if (st != MAKI_OK || !calls) return st;
     maki_buf_clear(row);
     st = maki_log_read(log, seq, row, err);
-    if (st == MAKI_CORRUPT) return MAKI_OK; /* fsck's business: writing goes on */
+    if (st == MAKI_CORRUPT) return MAKI_OK; /* fsck reports it: writing continues */
     if (st != MAKI_OK) return st;
     fields f = fields_of(maki_buf_str(row));
     note_calls(state, &f, seq);
     return MAKI_OK;
 }
 
-/* Remember the rows just before `seq`. */
-static maki_status look_back(maki_fact_state *state, maki_log *log, uint64_t seq, maki_err *err)
+/* Read the calls of the rows just before `seq`, unless the state has them. */
+static maki_status load_recent_calls(maki_fact_state *state, maki_log *log, uint64_t seq,
+                                     maki_err *err)
 {
     uint64_t first = maki_log_base(log) + 1, last = maki_log_last(log);
     bool known = false;
-    maki_status st = remembers(state, log, seq, &known, err);
+    maki_status st = is_current(state, log, seq, &known, err);
     if (st != MAKI_OK || known) return st;
     state->next = 0;
     if (last >= seq) last = seq - 1;
     maki_buf row = maki_buf_new(state->alloc, (size_t)MAKI_ROW_MAX);
     uint64_t from = last >= first + LOOK_BACK ? last - LOOK_BACK + 1 : first;
     for (uint64_t s = from; st == MAKI_OK && s <= last; s++)
-        st = look_at(state, log, s, &row, err);
+        st = read_calls(state, log, s, &row, err);
     maki_buf_free(&row);
     return st;
 }
 
 /* ---- the facts ------------------------------------------------------------------------------------- */
 
-/* When it was said: ts or createdAt in ms, or timestamp as a time. */
+/* The time of the message in ms: `ts` or `createdAt`, or `timestamp` as text; 0: none. */
 static int64_t time_of(const fields *f)
 {
     maki_str value = f->ts.len ? f->ts : f->created.len ? f->created : f->timestamp;
@@ -248,9 +254,9 @@ maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, 
 {
     maki_fact_state *state = ctx;
     maki_str object = row, id;
-    maki_status st = look_back(state, log, seq, err);
+    maki_status st = load_recent_calls(state, log, seq, err);
     if (st != MAKI_OK) return st;
-    move_on(state, seq, row);
+    advance(state, seq, row);
     if (!state->checked) st = maki_json_check(row, &object, err);
     if (st == MAKI_TOOBIG) {
         return maki_fail(err, MAKI_INVALID, "message %llu is nested too deep",

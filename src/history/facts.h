@@ -1,5 +1,5 @@
-/* facts.h -- what the engine needs to know of a message without reading it again.  Its tokens are
- * counted apart (token_counter.h). */
+/* facts.h -- what the index keeps of a message, so that it need not be read again.  Tokens are
+ * counted in token_counter.h. */
 #ifndef MAKI_HISTORY_FACTS_H
 #define MAKI_HISTORY_FACTS_H
 
@@ -14,17 +14,17 @@ enum {
     MAKI_FACT_MARKER = 64   /* isTruncationMarker */
 };
 
-/* Which message made a call, for the calls seen last.  Zeroed is empty. */
+/* The calls of the most recent messages, in a ring.  Zeroed is empty. */
 typedef struct maki_fact_state {
     struct {
         uint64_t hash; /* of the call's id */
         uint32_t seq;
     } calls[256];
     size_t next;
-    uint64_t last_seq, last_hash; /* the row looked at last; what is remembered belongs to it */
+    uint64_t last_seq, last_hash; /* the row that the state belongs to */
     uint64_t hash_before;         /* of the row before it */
-    bool last_bad;                /* it was no message: perhaps it was not added */
-    bool checked;                 /* the next rows are JSON values that were checked */
+    bool last_bad;                /* that row was no message: it may not have been added */
+    bool checked;                 /* the next rows have passed maki_json_check */
     const maki_alloc *alloc;
 } maki_fact_state;
 
@@ -32,13 +32,13 @@ typedef struct maki_fact_state {
 maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, maki_facts *out,
                           maki_err *err);
 
-/* The parts of a message that have tokens: JSON values, len 0 for what is not there. */
+/* The parts of a message that have tokens: JSON values, len 0 for a missing one. */
 typedef struct maki_countable {
     maki_str role, content, calls, images;
 } maki_countable;
 /* `message` is a JSON object that was checked. */
 maki_countable maki_countable_of(maki_str message);
-/* The same from what maki_facts_of said about the row, but for the role; false when it said nothing. */
+/* The same without the role, from the hint of maki_facts_of; false: there is no hint. */
 bool maki_countable_from_hint(maki_str row, const maki_hint *hint, maki_countable *out);
 
 #endif

@@ -1,11 +1,15 @@
-/* hide.c -- what of a view goes behind a summary or a marker; see hide.h. */
+/* hide.c -- choose which messages of a view a condense or truncation hides.
+ *
+ * In:    a view, and the positions [from, to) to hide.
+ * Out:   the spans of messages and the synthetic messages in between, with their tokens; where the new message stands.
+ * Must stay true: system and pinned messages are never chosen, nor a call without its results or the reverse. */
 #include "history/hide.h"
 
 #include <inttypes.h>
 
 /* ---- positions in a view ------------------------------------------------------------------------------ */
 
-/* Message number `n` of a view, from 0: its item, and its seq (0 when it is synthetic). */
+/* The message at position n: its item, and its seq (0 when it is synthetic). */
 static bool locate(const maki_view *view, uint64_t n, size_t *item, uint64_t *seq)
 {
     for (size_t i = 0; i < view->count; i++) {
@@ -21,7 +25,7 @@ static bool locate(const maki_view *view, uint64_t n, size_t *item, uint64_t *se
     return false;
 }
 
-enum { SYNTHETIC = 1u << 30 }; /* in place of the flags of a row */
+enum { SYNTHETIC = 1u << 30 }; /* in place of a row's flags */
 
 static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, maki_err *err)
 {
@@ -37,7 +41,7 @@ static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, 
 
 maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err)
 {
-    bool found = false; /* the first other one */
+    bool found = false; /* the first message that is not the system's */
     uint64_t messages = maki_view_count(view);
     maki_status st = MAKI_OK;
     for (*lead = 0; *lead < messages; ++*lead) {
@@ -50,16 +54,16 @@ maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err)
     return st;
 }
 
-maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uint64_t least,
+maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uint64_t min,
                                    uint64_t *n, maki_err *err)
 {
     uint32_t flags = 0;
     maki_status st = MAKI_OK;
-    if (*n == messages && *n > least) {
+    if (*n == messages && *n > min) {
         st = flags_at(view, *n - 1, &flags, err);
         if (flags & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS)) --*n;
     }
-    while (st == MAKI_OK && *n > least) {
+    while (st == MAKI_OK && *n > min) {
         uint32_t before = 0;
         st = flags_at(view, *n, &flags, err);
         if (st == MAKI_OK) st = flags_at(view, *n - 1, &before, err);
@@ -97,7 +101,7 @@ static maki_status hide_row(maki_conv *conv, maki_hiding *s, const maki_view *vi
 static maki_status hide_synthetic(maki_conv *conv, maki_hiding *s, const maki_view_item *item,
                                   maki_err *err)
 {
-    const maki_span64 hidden = { item->up, item->made->ev };
+    const maki_span64 hidden = { item->up, item->synthetic->ev };
     uint64_t tokens = 0;
     maki_status st = maki_conv_synthetic_tokens(conv, item, &tokens, err);
     if (st != MAKI_OK) return st;
@@ -106,21 +110,21 @@ static maki_status hide_synthetic(maki_conv *conv, maki_hiding *s, const maki_vi
                           &hidden, sizeof hidden, err);
 }
 
-/* A call and its results, as they stand in the view, stay or go together. */
+/* A call and its results, which follow each other in the view, stay or are hidden together. */
 typedef struct group {
     bool open;
     bool answered; /* its results have begun: another call is another group */
     bool stays;
 } group;
 
-/* Must the message at position n stay?  System and pinned ones do, and the calls and results that
- * belong to a pinned one. */
+/* Must the message at position n stay?  System and pinned ones do, and the calls and results of a group with a pinned
+ * one. */
 static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, const maki_row *row,
                              group *g, bool *stays, maki_err *err)
 {
     bool answers = row->flags & MAKI_FACT_ANSWERS, calls = row->flags & MAKI_FACT_CALLS;
     *stays = (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || maki_view_pinned(view, seq);
-    if (g->open && (answers || (calls && !g->answered))) { /* it goes on */
+    if (g->open && (answers || (calls && !g->answered))) { /* the same group */
         *stays = *stays || g->stays;
         g->answered = answers;
         return MAKI_OK;
@@ -151,11 +155,11 @@ maki_status maki_hiding_collect(maki_conv *conv, const maki_view *view, maki_hid
         const maki_view_item *item = &view->items[i];
         uint64_t here = item->from ? item->to - item->from + 1 : 1;
         if (item->from == 0) g.open = false;
-        /* a new marker stands for the older ones too, so that they do not pile up */
-        bool marker = item->from == 0 && item->made->type == MAKI_EVENT_TRUNCATE;
+        /* a new marker replaces older ones, so that they do not accumulate */
+        bool marker = item->from == 0 && item->synthetic->type == MAKI_EVENT_TRUNCATE;
         if (item->from == 0 && n >= s->from && (marker || !keep_summaries)) {
             st = hide_synthetic(conv, s, item, err);
-            if (marker) s->before += item->made->messages;
+            if (marker) s->before += item->synthetic->messages;
         }
         for (uint64_t k = n < s->from ? s->from - n : 0;
              st == MAKI_OK && item->from && k < here && n + k < s->to; k++) {
@@ -176,7 +180,7 @@ uint64_t maki_hiding_seq(maki_conv *conv, const maki_view *view, uint64_t n)
     size_t item = 0;
     uint64_t seq = 0;
     if (!locate(view, n, &item, &seq)) return maki_log_last(conv->log) + 1;
-    return seq ? seq : view->items[item].made->before;
+    return seq ? seq : view->items[item].synthetic->before;
 }
 
 void maki_hiding_message(maki_decision *out, maki_str message, uint64_t tokens, uint64_t before)

@@ -1,4 +1,7 @@
-/* import.c -- from a source to rows and events; see import.h.
+/* import.c -- import a conversation: detect the format, run its reader, and append rows and events in groups.
+ *
+ * In:    a file or pipe in one of the formats of import.h, and an empty conversation.
+ * Out:   rows and events in its log, a final note (manifest {"of":"import"}), and a report of what was skipped.
  *
  * Rows and events go into the log in groups, each of which expects the head that the one before left:
  * at most GROUP_ROWS, which is what a synced log takes at once, or GROUP_BYTES of the source where the
@@ -24,7 +27,7 @@ enum {
     GROUP_EVENT_BYTES = 8 << 20,
     ARENA_MAX = 1 << 30,
     FIELDS_MAX = 1 << 28,
-    TELL_EVERY = 1 << 20,
+    PROGRESS_BYTES = 1 << 20,
     BEGINNING = 1 << 20 /* how much of a source decides on its format */
 };
 
@@ -55,11 +58,11 @@ static bool group_is_full(const maki_importing *im)
     return maki_source_position(&im->src) - im->group_at >= GROUP_BYTES;
 }
 
-static maki_status tell(maki_importing *im, maki_err *err)
+static maki_status report_progress(maki_importing *im, maki_err *err)
 {
     uint64_t done = maki_source_position(&im->src);
-    if (!im->options->progress || done - im->told < TELL_EVERY) return MAKI_OK;
-    im->told = done;
+    if (!im->options->progress || done - im->reported < PROGRESS_BYTES) return MAKI_OK;
+    im->reported = done;
     maki_status st =
         im->options->progress(im->options->ctx, done, im->src.size, im->report->messages);
     return st == MAKI_OK ? st : maki_fail(err, st, "the import was stopped");
@@ -88,7 +91,7 @@ static maki_status flatten(maki_importing *im, maki_str *row, maki_err *err)
     return maki_buf_status(&im->flat, err);
 }
 
-/* A row without newlines. */
+/* Append a row that has no newlines. */
 maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err)
 {
     maki_err why = { 0 };
@@ -111,7 +114,7 @@ maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, 
     im->now.seq = seq;
     im->in_group++;
     im->report->messages++;
-    return tell(im, err);
+    return report_progress(im, err);
 }
 
 maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err)
@@ -145,7 +148,7 @@ maki_status maki_import_event(maki_importing *im, const char *type, maki_err *er
 maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err)
 {
     uint32_t tokens = 0;
-    maki_status st = maki_token_counter_read(&im->conv->tally, 0, message, NULL, &tokens, err);
+    maki_status st = maki_token_counter_read(&im->conv->counter, 0, message, NULL, &tokens, err);
     maki_jw_print(&im->fields.w, "'tokens':%i,'family':%z", (uint64_t)tokens, MAKI_FAMILY);
     return st;
 }
@@ -160,16 +163,16 @@ maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *
     maki_jw_print(w, "'hidden':");
     maki_import_spans(w, &all, before > 1);
     maki_jw_print(w, "'hiddenEvents':[");
-    if (im->now.made) maki_jw_int(w, (int64_t)im->now.made);
+    if (im->now.summary_ev) maki_jw_int(w, (int64_t)im->now.summary_ev);
     maki_jw_print(w, "],'messages':%i,'before':%i", before - 1, before);
     st = maki_import_tokens(im, message, err);
     maki_jw_print(w, "'imported':true,'message':%v", message);
     if (st == MAKI_OK) st = maki_import_event(im, "condense", err);
-    if (st == MAKI_OK) im->now.made = im->now.ev;
+    if (st == MAKI_OK) im->now.summary_ev = im->now.ev;
     return st;
 }
 
-/* ---- JSON being made ------------------------------------------------------------------------------------- */
+/* ---- JSON drafts ----------------------------------------------------------------------------------------- */
 
 void maki_draft_open(maki_draft *draft, const maki_alloc *alloc, size_t max)
 {
@@ -243,10 +246,10 @@ maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void
     return st;
 }
 
-/* ---- the whole of it -------------------------------------------------------------------------------------------- */
+/* ---- the import ------------------------------------------------------------------------------------------------- */
 
-/* The format, and where the text begins. */
-static maki_status look_at(maki_importing *im, maki_err *err)
+/* Detect the format, and skip a byte order mark. */
+static maki_status detect(maki_importing *im, maki_err *err)
 {
     size_t got = 0;
     char *beginning = im->env->alloc->resize(im->env->alloc, NULL, 0, BEGINNING);
@@ -267,7 +270,7 @@ static maki_status look_at(maki_importing *im, maki_err *err)
     return st;
 }
 
-static maki_status note(maki_importing *im, maki_err *err)
+static maki_status add_note(maki_importing *im, maki_err *err)
 {
     const maki_import_report *r = im->report;
     maki_jw *w = maki_draft_begin(&im->fields);
@@ -281,11 +284,11 @@ static maki_status note(maki_importing *im, maki_err *err)
 
 static maki_status read_all(maki_importing *im, int ui_fd, maki_err *err)
 {
-    maki_status st = look_at(im, err);
+    maki_status st = detect(im, err);
     if (st == MAKI_OK && ui_fd >= 0) st = maki_import_ui_open(im, ui_fd, err);
     if (st == MAKI_OK) st = im->format->read(im, err);
     if (st == MAKI_OK) st = maki_import_ui(im, INFINITY, err);
-    if (st == MAKI_OK) st = note(im, err);
+    if (st == MAKI_OK) st = add_note(im, err);
     if (st == MAKI_OK) st = commit(im, err);
     if (st == MAKI_OK && im->options->progress) {
         im->options->progress(im->options->ctx, im->src.size, im->src.size, im->report->messages);
@@ -326,7 +329,7 @@ static maki_status run(const maki_env *env, int fd, int ui_fd, maki_conv *into,
     return st;
 }
 
-/* A pipe cannot be read twice: its bytes go to a file that nobody else sees. */
+/* A pipe cannot be read twice: copy it to an unlinked file. */
 static maki_status spool(const maki_env *env, int fd, int *out, maki_err *err)
 {
     enum { PART = 1 << 16 };
@@ -368,13 +371,13 @@ static maki_status import_from(const maki_env *env, int fd, int ui_fd, maki_conv
     return st;
 }
 
-/* The UI messages: as told, or beside roo's API messages. */
+/* The UI messages: the file given, or ui_messages.json next to roo's API messages. */
 static maki_status open_ui(const maki_env *env, const char *path, const char *ui_path, int *fd,
                            maki_err *err)
 {
     const maki_files *files = env->files;
     static const char api[] = "api_conversation_history.json";
-    char beside[MAKI_PATH_MAX];
+    char sibling[MAKI_PATH_MAX];
     const char *slash = path ? strrchr(path, '/') : NULL;
     int directory = slash ? (int)(slash - path) + 1 : 0;
     bool told = ui_path != NULL;
@@ -382,8 +385,8 @@ static maki_status open_ui(const maki_env *env, const char *path, const char *ui
     if (!told) {
         if (!path || strcmp(path + directory, api) != 0 || directory > MAKI_PATH_MAX - 40)
             return MAKI_OK;
-        snprintf(beside, sizeof beside, "%.*sui_messages.json", directory, path);
-        ui_path = beside;
+        snprintf(sibling, sizeof sibling, "%.*sui_messages.json", directory, path);
+        ui_path = sibling;
     }
     *fd = files->open(files, ui_path, O_RDONLY, 0);
     if (*fd < 0 && (told || errno != ENOENT))

@@ -1,6 +1,6 @@
-/* import.h -- what people already have, as a conversation: in constant memory, nothing lost.
+/* import.h -- import a file of another program into a conversation, without loss and in constant memory.
  *
- *     roo         api_conversation_history.json: an array with tags, and ui_messages.json beside it
+ *     roo         api_conversation_history.json: an array with tags, and ui_messages.json next to it
  *     openai      an array of chat messages, or a request body with `messages` (or `input`)
  *     anthropic   an array of messages, or a request body with `messages` and `system`
  *     lines       JSON lines, a message each; the messages file of Maki is one
@@ -10,9 +10,9 @@
  *     codex       a rollout of Codex
  *     opencode    the session export of opencode
  *
- * A message keeps its bytes wherever it is one already (newlines between tokens become spaces).
- * Where a line wraps a message, the rest of the line goes with it in a field `original`; where it is
- * none, one is built and `original` has what did not fit in.
+ * Messages keep their bytes (newlines between tokens become spaces).  Where a line wraps a message, the other fields
+ * of the line are kept in a field `original`; a line of another kind is converted to a message, and `original` has the
+ * fields without a place in it.
  *
  * What happened to the messages becomes events (timeline.h), so that the view after the import is
  * what the other program would have sent:
@@ -25,14 +25,14 @@
  *   - a tree is written as it grew: where a line goes on from an earlier one, a rewind stands
  *     before it.  Abandoned branches stay in the log; undo brings them back;
  *   - compactions become condense events;
- *   - one event of type manifest, {"of":"import","format",...}, says what was read; UI messages are
+ *   - one event of type manifest, {"of":"import","format",...}, describes the source; UI messages are
  *     events {"of":"ui","ui":{...}}.
  *
- * Broken lines are skipped, counted and told by number.  A byte order mark, CRLF, empty lines and a
+ * Invalid lines are skipped, counted and reported by number.  A byte order mark, CRLF, empty lines and a
  * torn last line are accepted.  Trees take about 50 bytes of memory a line, tags about 16 a span;
- * nothing else grows with the source.
+ * no other memory grows with the source.
  *
- * `into` is empty and was opened for writing, best with MAKI_LAZY.  After a failure it holds what was
+ * `into` is empty and was opened for writing, best with MAKI_LAZY.  After a failure it has the rows
  * read so far: the caller removes it. */
 #ifndef MAKI_HISTORY_IMPORT_H
 #define MAKI_HISTORY_IMPORT_H
@@ -40,10 +40,10 @@
 #include "history/conv.h"
 
 typedef struct maki_import_options {
-    const char *format; /* one of those above; NULL: told from the first lines */
+    const char *format; /* one of those above; NULL: detected from the first lines */
     const char
-        *ui_path; /* roo's UI messages; NULL: ui_messages.json beside the source, if it is there */
-    /* Told about every megabyte; not MAKI_OK stops the import with that status.  May be NULL. */
+        *ui_path; /* roo's UI messages; NULL: ui_messages.json next to the source, if it exists */
+    /* Called about every megabyte; a status other than MAKI_OK stops the import with it.  May be NULL. */
     maki_status (*progress)(void *ctx, uint64_t done, uint64_t total, uint64_t messages);
     /* A line (from 1; in an array: an element) that was skipped, and why.  May be NULL. */
     void (*skipped)(void *ctx, uint64_t line, const char *why);
@@ -57,12 +57,12 @@ typedef struct maki_import_report {
     uint64_t messages;  /* rows written */
     uint64_t events;    /* written about them */
     uint64_t skipped;   /* lines that could not be read */
-    uint64_t other;     /* lines that were understood and are no messages: titles, settings ... */
+    uint64_t other;     /* known lines that are no messages: titles, settings ... */
     uint64_t skipped_at[MAKI_IMPORT_WARNINGS_MAX]; /* the numbers of the first ones */
 } maki_import_report;
 
-/* Read the file at `path` (a pipe is copied to a temporary file first).  MAKI_UNSUPPORTED: what was asked for or
- * seen is none of the above.  `options` may be NULL. */
+/* Read the file at `path` (a pipe is copied to a temporary file first).  MAKI_UNSUPPORTED: the format given
+ * or detected is none of the above.  `options` may be NULL. */
 maki_status maki_import(const maki_env *env, const char *path, maki_conv *into,
                         const maki_import_options *options, maki_import_report *report,
                         maki_err *err) MAKI_MUST_CHECK;

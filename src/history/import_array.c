@@ -131,7 +131,7 @@ static maki_status add_message(void *ctx, maki_str object, maki_err *err)
 static maki_status read_messages(maki_importing *im, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    /* unless told otherwise: tags may come long after what the format was told from */
+    /* unless another format was given: tags may come long after what detection has read */
     bool look = im->format == &maki_import_roo || !im->options->format;
     if (look) st = maki_tags_open(im, err);
     if (st == MAKI_OK) st = maki_import_elements(im, add_message, im, err);
@@ -164,7 +164,7 @@ static bool is_openai(const maki_import_probe *s)
 
 const maki_import_format maki_import_roo = { "roo", NULL, is_roo, read_messages };
 const maki_import_format maki_import_openai = { "openai", NULL, is_openai, read_messages };
-/* Told by its blocks, or by the fields of the body (import_detect.c). */
+/* Detected by its blocks, or by the fields of the body (import_detect.c). */
 const maki_import_format maki_import_anthropic = { "anthropic", NULL, NULL, read_messages };
 
 /* ---- roo's UI messages -------------------------------------------------------------------------------------- */

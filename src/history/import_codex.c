@@ -1,7 +1,7 @@
-/* import_codex.c -- rollouts of Codex, items of the Responses API, and opencode's messages with parts.
+/* import_codex.c -- import rollouts of Codex, items of the Responses API, and opencode's messages with parts.
  *
- * Calls and results become OpenAI's shape (tool_calls, role tool) for items, and Anthropic's blocks
- * for opencode, whose parts hold a call and its result in one. */
+ * Out:   rows: calls and results of items in OpenAI's shape (tool_calls, role tool); those of opencode, whose parts have a
+ *        call and its result in one, in Anthropic's blocks.  Fields without a place in a row go into `original`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 
 /* ---- items ------------------------------------------------------------------------------------------ */
 
-/* A string field of `object`, or what stands instead of it. */
-static maki_str string_or(maki_str object, const char *name, maki_str instead)
+/* A string field of `object`, or `fallback`. */
+static maki_str string_or(maki_str object, const char *name, maki_str fallback)
 {
     maki_str value = maki_json_string(object, name);
-    return value.len ? value : instead;
+    return value.len ? value : fallback;
 }
 
 static void write_time(maki_jw *w, maki_str line)
@@ -23,7 +23,7 @@ static void write_time(maki_jw *w, maki_str line)
     maki_jw_print(w, "'timestamp':%v", maki_json_string(line, "timestamp"));
 }
 
-/* The end of a row: the line without what was taken over, the item's `but` fields. */
+/* End a row with the line as `original`, without the fields `but` of the item, which were converted. */
 static void end_row(maki_jw *w, maki_str line, maki_str item, const char *but)
 {
     bool wrapped = line.ptr != item.ptr;
@@ -190,15 +190,15 @@ const maki_import_format maki_import_codex = { "codex", is_codex, NULL, read };
 
 /* ---- opencode ----------------------------------------------------------------------------------------------- */
 
-/* A message is written as rows: words and calls of the assistant, then the results, then on. */
+/* A message becomes several rows: text and calls of the assistant, their results, and so on. */
 typedef struct rows {
     maki_importing *im;
     maki_str element, role, time;
-    maki_draft calls, results; /* the blocks of the two rows at hand */
+    maki_draft calls, results; /* the blocks of the current two rows */
     bool any;                  /* a row was written: the first one has `original` */
 } rows;
 
-static maki_status put_row(rows *r, maki_str role, maki_draft *blocks, maki_err *err)
+static maki_status write_row(rows *r, maki_str role, maki_draft *blocks, maki_err *err)
 {
     maki_str content;
     bool added = false;
@@ -213,10 +213,10 @@ static maki_status put_row(rows *r, maki_str role, maki_draft *blocks, maki_err 
     return st == MAKI_OK ? maki_import_synthetic_row(r->im, &added, err) : st;
 }
 
-static maki_status put_rows(rows *r, maki_err *err)
+static maki_status write_rows(rows *r, maki_err *err)
 {
-    maki_status st = put_row(r, r->role, &r->calls, err);
-    return st == MAKI_OK ? put_row(r, MAKI_LIT("\"user\""), &r->results, err) : st;
+    maki_status st = write_row(r, r->role, &r->calls, err);
+    return st == MAKI_OK ? write_row(r, MAKI_LIT("\"user\""), &r->results, err) : st;
 }
 
 static void add_tool(rows *r, maki_str part)
@@ -227,7 +227,7 @@ static void add_tool(rows *r, maki_str part)
     maki_jw_print(&r->calls.w, "{'type':'tool_use','id':%v,'name':%v,'input':%v}", id,
                   string_or(part, "tool", MAKI_LIT("\"tool\"")),
                   input.len ? input : MAKI_LIT("{}"));
-    if (output.len == 0 && error.len == 0) return; /* it never ended */
+    if (output.len == 0 && error.len == 0) return; /* the call has no result */
     maki_jw_print(&r->results.w, "{'type':'tool_result','tool_use_id':%v,'content':", id);
     maki_write_quoted(&r->results.w, output.len ? output : error);
     maki_jw_print(&r->results.w, output.len ? "}" : "'is_error':true}");
@@ -257,7 +257,8 @@ static maki_status add_part(rows *r, maki_str part, maki_err *err)
     maki_status st = MAKI_OK;
     if (maki_json_text_in(type, "tool")) add_tool(r, part);
     if (!said && !image && !(file && name.len)) return MAKI_OK;
-    if (r->results.w.written) st = put_rows(r, err); /* words after results begin the next reply */
+    if (r->results.w.written)
+        st = write_rows(r, err); /* text after results begins the next reply */
     if (said)
         maki_jw_print(w, "{'type':%v,'text':%v}", type, text);
     else if (image)
@@ -283,10 +284,10 @@ static maki_status opencode_element(void *ctx, maki_str element, maki_err *err)
     maki_draft_open(&r.results, im->env->alloc, (size_t)MAKI_ROW_MAX);
     MAKI_JSON_EACH_WHILE(st == MAKI_OK, part, maki_json_items(maki_json_field(element, "parts")))
         st = add_part(&r, part.value, err);
-    if (st == MAKI_OK) st = put_rows(&r, err);
-    if (st == MAKI_OK && !r.any) { /* nothing was said: keep it all the same */
+    if (st == MAKI_OK) st = write_rows(&r, err);
+    if (st == MAKI_OK && !r.any) { /* an empty message is kept */
         maki_jw_print(&r.calls.w, "{'type':'text','text':''}");
-        st = put_rows(&r, err);
+        st = write_rows(&r, err);
     }
     maki_buf_free(&r.calls.text);
     maki_buf_free(&r.results.text);

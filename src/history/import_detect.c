@@ -17,7 +17,7 @@ bool maki_import_probe_has(const maki_import_probe *s, const char *keys)
     return false;
 }
 
-static size_t space(maki_str t, size_t i)
+static size_t skip_space(maki_str t, size_t i)
 {
     while (i < t.len && strchr(" \t\r\n,:", t.ptr[i]) && t.ptr[i])
         i++;
@@ -25,7 +25,7 @@ static size_t space(maki_str t, size_t i)
 }
 
 /* One past the value at i, which may be missing; t.len when it is cut off. */
-static size_t pass(maki_str t, size_t i)
+static size_t skip_value(maki_str t, size_t i)
 {
     bool missing = i < t.len && (t.ptr[i] == '}' || t.ptr[i] == ']');
     return missing ? i : i + maki_import_value_len(maki_str_from(t, i));
@@ -39,7 +39,7 @@ static void copy(char *out, size_t capacity, maki_str string)
     out[n] = '\0';
 }
 
-static void see_field(maki_import_probe *s, maki_str key, maki_str value, size_t at)
+static void probe_field(maki_import_probe *s, maki_str key, maki_str value, size_t at)
 {
     if (s->count == MAKI_IMPORT_PROBE_KEYS) return;
     key = (maki_str){ key.ptr + 1, key.len - 2 };
@@ -51,20 +51,20 @@ static void see_field(maki_import_probe *s, maki_str key, maki_str value, size_t
     if (maki_str_in(key, "messages|input") && value.ptr[0] == '[') s->messages = at;
 }
 
-/* Look at the object at i. */
-static maki_import_probe see(maki_str t, size_t i)
+/* Probe the object at i. */
+static maki_import_probe probe(maki_str t, size_t i)
 {
     maki_import_probe s = { 0 };
     i++;
     for (;;) {
-        i = space(t, i);
+        i = skip_space(t, i);
         if (i >= t.len || t.ptr[i] != '"') break;
-        size_t key_end = pass(t, i);
+        size_t key_end = skip_value(t, i);
         maki_str key = { t.ptr + i, key_end - i };
-        size_t at = space(t, key_end);
+        size_t at = skip_space(t, key_end);
         if (at >= t.len || key.len < 2) break;
-        size_t end = pass(t, at);
-        see_field(&s, key, (maki_str){ t.ptr + at, end - at }, at);
+        size_t end = skip_value(t, at);
+        probe_field(&s, key, (maki_str){ t.ptr + at, end - at }, at);
         if (end >= t.len) return s;
         i = end;
     }
@@ -78,26 +78,27 @@ static const maki_import_format *format_of(const maki_import_probe *s, bool elem
 {
     const maki_import_format *f;
     for (size_t i = 0; (f = maki_import_format_at(i)) != NULL; i++) {
-        bool (*tells)(const maki_import_probe *) = element ? f->element : f->line;
-        if (tells && tells(s)) return f;
+        bool (*matches)(const maki_import_probe *) = element ? f->element : f->line;
+        if (matches && matches(s)) return f;
     }
     return NULL;
 }
 
-/* Whose messages are these?  NULL: these are none. */
+/* The format of an array of messages; NULL: its elements are no messages. */
 static const maki_import_format *array_format(maki_str t, size_t i)
 {
     bool blocks = false, any = false;
-    i = space(t, i + 1);
-    if (i < t.len && t.ptr[i] == ']') return &maki_import_openai; /* nothing in it: any will do */
+    i = skip_space(t, i + 1);
+    if (i < t.len && t.ptr[i] == ']')
+        return &maki_import_openai; /* an empty array: any format will do */
     for (int n = 0; n < 64; n++) {
-        i = space(t, i);
+        i = skip_space(t, i);
         if (i >= t.len || t.ptr[i] != '{') break;
-        maki_import_probe s = see(t, i);
+        maki_import_probe s = probe(t, i);
         const maki_import_format *f = format_of(&s, true);
         if (f) return f;
-        bool cut =
-            s.end == 0 && maki_import_probe_has(&s, "content"); /* what tells comes after it */
+        bool cut = s.end == 0 &&
+                   maki_import_probe_has(&s, "content"); /* the fields that decide come after it */
         if (!maki_import_probe_has(&s, "role") && !s.type[0] && !cut) break;
         any = true;
         maki_str object = { t.ptr + i, (s.end ? s.end : t.len) - i };
@@ -127,7 +128,7 @@ static const maki_import_format *object_format(maki_str t, const maki_import_pro
 static maki_status unknown(const char *saw, const char *more, maki_err *err)
 {
     char names[MAKI_IMPORT_NAMES];
-    return maki_fail(err, MAKI_UNSUPPORTED, "%s%.70s; understood are %s", saw, more,
+    return maki_fail(err, MAKI_UNSUPPORTED, "%s%.70s; the formats are %s", saw, more,
                      maki_import_names(names));
 }
 
@@ -144,17 +145,17 @@ static maki_status unknown_object(const maki_import_probe *s, maki_err *err)
 maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **out, maki_err *err)
 {
     maki_import_probe first = { 0 };
-    size_t i = space(t, 0);
+    size_t i = skip_space(t, 0);
     if (i >= t.len) return unknown(all ? "the source is empty" : "white space only", "", err);
     if (t.ptr[i] == '[') {
         *out = array_format(t, i);
         return *out ? MAKI_OK : unknown("an array whose elements are no messages", "", err);
     }
-    for (int n = 0; n < 64; n++) { /* the first line that tells */
-        i = space(t, i);
+    for (int n = 0; n < 64; n++) { /* the first line that decides */
+        i = skip_space(t, i);
         if (i >= t.len) break;
         if (t.ptr[i] == '{') {
-            maki_import_probe s = see(t, i);
+            maki_import_probe s = probe(t, i);
             if (!first.count) first = s;
             *out = object_format(t, &s);
             if (*out) return MAKI_OK;
@@ -167,5 +168,5 @@ maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **
         if (!newline) break;
         i = (size_t)(newline - t.ptr) + 1;
     }
-    return first.count ? unknown_object(&first, err) : unknown("this is no JSON", "", err);
+    return first.count ? unknown_object(&first, err) : unknown("this is not JSON", "", err);
 }

@@ -1,4 +1,4 @@
-/* import_formats.c -- the formats that can be imported, found by their names (import_internal.h lists them). */
+/* import_formats.c -- the table of import formats, by name and by index (import_internal.h lists them). */
 #include <stdio.h>
 #include <string.h>
 

@@ -30,15 +30,15 @@ uint64_t maki_source_position(const maki_source *src); /* the place of pos in th
 
 /* A line without its end. */
 maki_status maki_source_line(maki_source *src, maki_str *line, bool *more, maki_err *err);
-/* The next byte that is neither white space nor a comma or colon; '\0' at the end. */
+/* Skip white space, commas and colons; the next byte, '\0' at the end. */
 maki_status maki_source_peek(maki_source *src, char *byte, maki_err *err);
 /* Go into the container that begins here. */
 void maki_source_enter(maki_source *src);
 /* The next item of it (a key of an object is an item too); *more false after its end.  The brackets
- * of the item fit, all else is unchecked.  An item that the end of the file cuts off is handed out
+ * of the item fit, all else is unchecked.  An item that the end of the file cuts off is returned
  * as far as it goes. */
 maki_status maki_source_item(maki_source *src, maki_str *item, bool *more, maki_err *err);
-/* Pass over an item without keeping it. */
+/* Skip an item without buffering it. */
 maki_status maki_source_skip(maki_source *src, maki_err *err);
 
 /* The length of the value at the beginning of `text`, all of it when the value is cut off; nothing is checked. */
@@ -46,7 +46,7 @@ size_t maki_import_value_len(maki_str text);
 
 /* ---- import.c: rows and events into the log ------------------------------------------------------ */
 
-/* JSON being made. */
+/* A JSON object that is being written. */
 typedef struct maki_draft {
     maki_buf text;
     maki_jw w;
@@ -55,10 +55,10 @@ void maki_draft_open(maki_draft *draft, const maki_alloc *alloc, size_t max);
 maki_jw *maki_draft_begin(maki_draft *draft); /* forgets what is there */
 maki_status maki_draft_end(maki_draft *draft, maki_str *text, maki_err *err);
 
-/* A place in the conversation: after which row and which event. */
+/* A position in the conversation: after row `seq` and event `ev`. */
 typedef struct maki_import_position {
     uint64_t seq, ev;
-    uint64_t made; /* the event of the summary that holds here; 0: none */
+    uint64_t summary_ev; /* the event of the effective summary; 0: none */
 } maki_import_position;
 
 typedef struct maki_import_format maki_import_format;
@@ -81,8 +81,8 @@ typedef struct maki_importing {
     maki_buf flat;     /* a row without newlines */
     maki_arena arena;
     maki_import_position now;
-    uint64_t in_group, told; /* rows of the open group; bytes when progress was told last */
-    uint64_t group_at;       /* where in the source the group began */
+    uint64_t in_group, reported; /* rows of the open group; bytes at the last call of `progress` */
+    uint64_t group_at;           /* where in the source the group began */
     size_t event_bytes;
     bool open;
     uint64_t line; /* the number of the line or element at hand */
@@ -90,7 +90,7 @@ typedef struct maki_importing {
 
 /* A row.  One that is no message is skipped (*added false).  im->now moves. */
 maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err);
-/* The same of a line that nobody has looked at. */
+/* The same for a line that was not checked. */
 maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err);
 /* The row in im->row. */
 maki_status maki_import_synthetic_row(maki_importing *im, bool *added, maki_err *err);
@@ -103,7 +103,7 @@ void maki_import_skip(maki_importing *im, const char *why);
 bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
                         maki_err *err);
 /* A condense event: the message in im->row stands before row `before`, rows 1 to before - 1 and the
- * summary that held are hidden. */
+ * effective summary are hidden. */
 maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *err);
 /* The fields `tokens` and `family` of a message that an event makes. */
 maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err);
@@ -129,15 +129,14 @@ bool maki_import_probe_has(const maki_import_probe *s, const char *keys); /* one
 
 struct maki_import_format {
     const char *name;
-    /* Does an object on a line of its own, or an element of an array, tell that the source is of this format?
-     * NULL: never. */
+    /* Does an object on a line, or an element of an array, show that the source has this format?  NULL: never. */
     bool (*line)(const maki_import_probe *s);
     bool (*element)(const maki_import_probe *s);
     maki_status (*read)(maki_importing *im, maki_err *err);
 };
 /* In the order in which they are asked; NULL after the last. */
 const maki_import_format *maki_import_format_at(size_t i);
-/* MAKI_UNSUPPORTED names those there are. */
+/* MAKI_UNSUPPORTED: unknown; the message lists the formats. */
 maki_status maki_import_named(const char *name, const maki_import_format **out, maki_err *err);
 /* Their names, with commas. */
 enum { MAKI_IMPORT_NAMES = 120 };
@@ -146,8 +145,8 @@ const char *maki_import_names(char out[MAKI_IMPORT_NAMES]);
 maki_status maki_import_detect(maki_str beginning, bool all, const maki_import_format **out,
                                maki_err *err);
 
-/* What readers are made of: each line that is an object; each object of the array that the source is, or that a
- * body has in `messages`. */
+/* Loops for readers: over each line that is an object; over each object of the array that is the source, or that is the
+ * field `messages` of a request body. */
 typedef maki_status (*maki_import_object_fn)(void *ctx, maki_str object, maki_err *err);
 maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void *ctx,
                               maki_err *err);

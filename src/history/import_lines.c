@@ -1,4 +1,6 @@
-/* import_lines.c -- JSON lines that are messages already, with or without a header. */
+/* import_lines.c -- import JSON lines that are messages, with or without a header row.
+ *
+ * Out:   each line as a row, byte for byte; the header goes into the note of the import, empty lines are skipped. */
 #include <string.h>
 
 #include "history/import_internal.h"

@@ -1,4 +1,7 @@
-/* import_source.c -- lines and JSON items of a file of any size; see import_internal.h. */
+/* import_source.c -- read a file of any size block by block: its lines, or the items of a JSON container.
+ *
+ * In:    a descriptor.  Out: spans in the buffer, borrowed until the next call.
+ * Must stay true: memory is one item and one block, whatever the file; an item is at most MAKI_ROW_MAX bytes. */
 #include <string.h>
 
 #include "base/err.h"
@@ -37,7 +40,7 @@ uint64_t maki_source_position(const maki_source *src)
     return src->at + src->pos;
 }
 
-/* Another block, what stands before pos being dropped. */
+/* Read another block; the bytes before pos are dropped. */
 static maki_status fill(maki_source *src, maki_err *err)
 {
     maki_buf *text = &src->text;
@@ -48,9 +51,9 @@ static maki_status fill(maki_source *src, maki_err *err)
         src->at += src->pos;
         src->pos = 0;
     }
-    char *capacity = maki_buf_reserve(text, BLOCK);
-    if (!capacity) return maki_buf_status(text, err);
-    maki_status st = maki_file_read_at(src->env->files, src->fd, src->at + text->len, capacity,
+    char *free_space = maki_buf_reserve(text, BLOCK);
+    if (!free_space) return maki_buf_status(text, err);
+    maki_status st = maki_file_read_at(src->env->files, src->fd, src->at + text->len, free_space,
                                        BLOCK, &got, err);
     if (st != MAKI_OK) return st;
     text->len += got;
@@ -102,19 +105,19 @@ void maki_source_enter(maki_source *src)
     src->pos++;
 }
 
-/* How far a value has been looked at. */
-typedef struct looking {
+/* A scanner for the end of a JSON value, by brackets and strings. */
+typedef struct value_scan {
     size_t depth;
     bool string, escape, scalar, done;
-} looking;
+} value_scan;
 
 static bool ends_scalar(char c)
 {
     return c == ',' || c == ']' || c == '}' || c == ' ' || c == '\n' || c == '\r' || c == '\t';
 }
 
-/* Look at more of a value; returns how many bytes belong to it. */
-static size_t look(looking *l, const char *at, size_t n, const maki_text_kernels *kernels)
+/* Scan more of a value; returns how many of the bytes belong to it. */
+static size_t scan_value(value_scan *l, const char *at, size_t n, const maki_text_kernels *kernels)
 {
     size_t i = 0;
     while (i < n && !l->done) {
@@ -149,18 +152,18 @@ static size_t look(looking *l, const char *at, size_t n, const maki_text_kernels
 
 size_t maki_import_value_len(maki_str text)
 {
-    looking l = { 0 };
-    return look(&l, text.ptr, text.len, maki_text_kernels_best());
+    value_scan l = { 0 };
+    return scan_value(&l, text.ptr, text.len, maki_text_kernels_best());
 }
 
 static maki_status value(maki_source *src, bool keep, maki_str *out, maki_err *err)
 {
     const maki_text_kernels *kernels = maki_text_kernels_best();
-    looking l = { 0 };
+    value_scan l = { 0 };
     size_t len = 0; /* of the value, from pos */
     for (;;) {
         size_t left = src->text.len - src->pos;
-        len += look(&l, src->text.ptr + src->pos + len, left - len, kernels);
+        len += scan_value(&l, src->text.ptr + src->pos + len, left - len, kernels);
         if (!keep) {
             src->pos += len;
             len = 0;

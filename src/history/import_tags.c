@@ -1,4 +1,4 @@
-/* import_tags.c -- from tags on messages to events about them.
+/* import_tags.c -- convert roo's tags on messages to condense and truncate events.
  *
  * In one pass: a tag is noted as (id, span of rows) until the event of the summary or marker of that id is written, which
  * takes all spans noted so far.  What is tagged after that waits for the end.  A summary that is itself tagged is noted by
@@ -19,8 +19,8 @@ static const struct {
               { "truncate", "truncationId", "truncationParent", "sliding_window_truncation",
                 "contextTruncation" } };
 
-/* What is tagged with one id. */
-typedef struct noted {
+/* The rows and events that are tagged with one id. */
+typedef struct tagged_set {
     maki_str id;
     bool present; /* the event of its summary or marker is written */
     double since; /* when it took effect; 0: not known, or not yet */
@@ -28,7 +28,7 @@ typedef struct noted {
     size_t count, capacity;
     uint64_t *evs;
     size_t ev_count, ev_capacity;
-} noted;
+} tagged_set;
 
 /* What the tags and flags of a message say.  Like the reference: only strings that are not empty. */
 typedef struct tagged {
@@ -47,7 +47,7 @@ typedef struct waiting {
 struct maki_tags {
     struct {
         maki_idset ids; /* numbers in list */
-        noted *list;
+        tagged_set *list;
         size_t count, capacity;
     } of[2];
     waiting *queue;
@@ -60,17 +60,17 @@ maki_status maki_tags_open(maki_importing *im, maki_err *err)
     return maki_arena_status(&im->arena, err);
 }
 
-static maki_status note_of(maki_tags *tags, int kind, maki_str id, maki_arena *arena, noted **out,
-                           maki_err *err)
+static maki_status set_of(maki_tags *tags, int kind, maki_str id, maki_arena *arena,
+                          tagged_set **out, maki_err *err)
 {
     size_t i = 0;
     if (!maki_idset_has(&tags->of[kind].ids, id, &i)) {
-        noted *list = maki_arena_grow(arena, tags->of[kind].list, tags->of[kind].count,
-                                      &tags->of[kind].capacity, sizeof *list);
+        tagged_set *list = maki_arena_grow(arena, tags->of[kind].list, tags->of[kind].count,
+                                           &tags->of[kind].capacity, sizeof *list);
         if (!list) return maki_arena_status(arena, err);
         tags->of[kind].list = list;
         i = tags->of[kind].count++;
-        list[i] = (noted){ .id = maki_arena_copy(arena, id) };
+        list[i] = (tagged_set){ .id = maki_arena_copy(arena, id) };
         maki_status st = maki_arena_status(arena, err);
         if (st == MAKI_OK) st = maki_idset_add(&tags->of[kind].ids, list[i].id, i, arena, err);
         if (st != MAKI_OK) return st;
@@ -79,7 +79,7 @@ static maki_status note_of(maki_tags *tags, int kind, maki_str id, maki_arena *a
     return MAKI_OK;
 }
 
-static maki_status note_row(noted *n, uint64_t seq, maki_arena *arena, maki_err *err)
+static maki_status add_row(tagged_set *n, uint64_t seq, maki_arena *arena, maki_err *err)
 {
     if (n->count && n->spans[n->count - 1].to + 1 == seq) {
         n->spans[n->count - 1].to = seq;
@@ -116,8 +116,8 @@ static void read_tags(maki_str object, tagged *t)
     }
 }
 
-/* The message without its tags, all else as it stood. */
-static void without_tags(maki_str object, maki_jw *w)
+/* Write the message without its tags; all other bytes are kept. */
+static void write_without_tags(maki_str object, maki_jw *w)
 {
     const char *end = object.ptr + 1; /* of the item before */
     bool kept = false, first = true;
@@ -137,7 +137,7 @@ static void without_tags(maki_str object, maki_jw *w)
 
 /* ---- events ------------------------------------------------------------------------------------------------ */
 
-static void write_evs(maki_jw *w, const char *name, const noted *n)
+static void write_evs(maki_jw *w, const char *name, const tagged_set *n)
 {
     maki_jw_field_array(w, name);
     for (size_t i = 0; i < n->ev_count; i++)
@@ -145,7 +145,7 @@ static void write_evs(maki_jw *w, const char *name, const noted *n)
     maki_jw_end_array(w);
 }
 
-static uint64_t rows_of(const noted *n)
+static uint64_t rows_of(const tagged_set *n)
 {
     uint64_t rows = 0;
     for (size_t i = 0; i < n->count; i++)
@@ -154,7 +154,7 @@ static uint64_t rows_of(const noted *n)
 }
 
 /* The event of an id: with its message, before row `before`, or, for what came late, without. */
-static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str message,
+static maki_status write_event(maki_importing *im, int kind, tagged_set *n, maki_str message,
                                uint64_t before, maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->fields);
@@ -175,25 +175,25 @@ static maki_status write_event(maki_importing *im, int kind, noted *n, maki_str 
 }
 
 /* A summary or marker.  One that is both hides for both ids, but stands only once. */
-static maki_status write_made(maki_importing *im, const waiting *made, maki_err *err)
+static maki_status write_synthetic(maki_importing *im, const waiting *synthetic, maki_err *err)
 {
     maki_tags *tags = im->tags;
-    const tagged *t = &made->t;
-    maki_str object = made->object;
+    const tagged *t = &synthetic->t;
+    maki_str object = synthetic->object;
     maki_status st = MAKI_OK;
     uint64_t ev = 0;
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
-        noted *n = NULL;
+        tagged_set *n = NULL;
         if (!t->flag[k] || t->id[k].len == 0) continue;
-        st = note_of(tags, k, t->id[k], &im->arena, &n, err);
+        st = set_of(tags, k, t->id[k], &im->arena, &n, err);
         if (st == MAKI_OK)
-            st = write_event(im, k, n, ev ? (maki_str){ 0 } : object, made->before, err);
+            st = write_event(im, k, n, ev ? (maki_str){ 0 } : object, synthetic->before, err);
         if (ev == 0) ev = im->now.ev;
     }
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
-        noted *n = NULL;
+        tagged_set *n = NULL;
         if (t->tag[k].len == 0) continue;
-        st = note_of(tags, k, t->tag[k], &im->arena, &n, err);
+        st = set_of(tags, k, t->tag[k], &im->arena, &n, err);
         if (st == MAKI_OK)
             st = maki_arena_add(&im->arena, &n->evs, &n->ev_count, &n->ev_capacity, &ev, sizeof ev,
                                 err);
@@ -206,15 +206,16 @@ static maki_status write_queue(maki_importing *im, size_t count, maki_err *err)
 {
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && im->tags->written < count)
-        st = write_made(im, &im->tags->queue[im->tags->written++], err);
+        st = write_synthetic(im, &im->tags->queue[im->tags->written++], err);
     return st;
 }
 
 /* A summary or marker takes effect now, unless a UI message that is still to come says when. */
-static maki_status add_made(maki_importing *im, const tagged *t, maki_str object, maki_err *err)
+static maki_status add_synthetic(maki_importing *im, const tagged *t, maki_str object,
+                                 maki_err *err)
 {
     maki_tags *tags = im->tags;
-    waiting made = { .t = *t, .object = object, .before = im->now.seq + 1 };
+    waiting synthetic = { .t = *t, .object = object, .before = im->now.seq + 1 };
     bool due = im->ui_next.len == 0;
     for (int k = 0; k < 2; k++) {
         size_t i = 0;
@@ -223,17 +224,17 @@ static maki_status add_made(maki_importing *im, const tagged *t, maki_str object
     }
     if (due) {
         maki_status st = write_queue(im, tags->count, err);
-        return st == MAKI_OK ? write_made(im, &made, err) : st;
+        return st == MAKI_OK ? write_synthetic(im, &synthetic, err) : st;
     }
-    made.object = maki_arena_copy(&im->arena, object);
+    synthetic.object = maki_arena_copy(&im->arena, object);
     for (int k = 0; k < 2; k++) {
-        made.t.id[k] = maki_arena_copy(&im->arena, t->id[k]);
-        made.t.tag[k] = maki_arena_copy(&im->arena, t->tag[k]);
+        synthetic.t.id[k] = maki_arena_copy(&im->arena, t->id[k]);
+        synthetic.t.tag[k] = maki_arena_copy(&im->arena, t->tag[k]);
     }
     maki_status st = maki_arena_status(&im->arena, err);
     if (st != MAKI_OK) return st;
-    return maki_arena_add(&im->arena, &tags->queue, &tags->count, &tags->capacity, &made,
-                          sizeof made, err);
+    return maki_arena_add(&im->arena, &tags->queue, &tags->count, &tags->capacity, &synthetic,
+                          sizeof synthetic, err);
 }
 
 maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err)
@@ -243,11 +244,11 @@ maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err)
     maki_status st = MAKI_OK;
     if (!ui.len) return write_queue(im, tags->count, err);
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
-        noted *n = NULL;
+        tagged_set *n = NULL;
         bool said = maki_json_field_is(ui, "say", kinds[k].say) &&
                     maki_import_id(maki_json_field(ui, kinds[k].said), kinds[k].id_field, &id);
         if (!said) continue;
-        st = note_of(tags, k, id, &im->arena, &n, err);
+        st = set_of(tags, k, id, &im->arena, &n, err);
         if (st == MAKI_OK && !n->present) n->since = maki_json_number_field(ui, "ts");
         for (size_t i = tags->written; st == MAKI_OK && i < tags->count; i++) {
             const tagged *t = &tags->queue[i].t;
@@ -268,21 +269,21 @@ maki_status maki_tags_row(maki_importing *im, maki_str object, maki_err *err)
     bool event = (t.flag[0] && t.id[0].len) || (t.flag[1] && t.id[1].len);
     if (any || event) im->report->format = maki_import_roo.name;
     if (any) {
-        without_tags(object, maki_draft_begin(&im->row));
+        write_without_tags(object, maki_draft_begin(&im->row));
         maki_status st = maki_draft_end(&im->row, &object, err);
         if (st != MAKI_OK) return st;
     }
     if (event && maki_import_id(object, "role", &role)) {
-        return add_made(im, &t, object, err);
+        return add_synthetic(im, &t, object, err);
     }
     double ts = maki_json_number_field(object, "ts");
     maki_status st = ts > 0 ? maki_import_ui(im, ts, err) : MAKI_OK;
     if (st == MAKI_OK) st = maki_import_row(im, object, &added, err);
     for (int k = 0; st == MAKI_OK && added && k < 2; k++) {
-        noted *n = NULL;
+        tagged_set *n = NULL;
         if (t.tag[k].len == 0) continue;
-        st = note_of(tags, k, t.tag[k], &im->arena, &n, err);
-        if (st == MAKI_OK) st = note_row(n, im->now.seq, &im->arena, err);
+        st = set_of(tags, k, t.tag[k], &im->arena, &n, err);
+        if (st == MAKI_OK) st = add_row(n, im->now.seq, &im->arena, err);
     }
     return st;
 }
@@ -295,7 +296,7 @@ maki_status maki_tags_end(maki_importing *im, maki_err *err)
     bool any = false;
     for (int k = 0; k < 2; k++) {
         for (size_t i = 0; st == MAKI_OK && i < tags->of[k].count; i++) {
-            noted *n = &tags->of[k].list[i];
+            tagged_set *n = &tags->of[k].list[i];
             if (n->count == 0 && n->ev_count == 0) continue;
             if (n->present) {
                 st = write_event(im, k, n, (maki_str){ 0 }, 0, err);

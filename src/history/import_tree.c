@@ -1,4 +1,4 @@
-/* import_tree.c -- transcripts whose lines form a tree: Pi (Clawdbot, OpenClaw) and Claude Code.
+/* import_tree.c -- import transcripts whose lines form a tree: Pi (Clawdbot, OpenClaw) and Claude Code.
  *
  * A line names the one it goes on from.  Where that is not the place the conversation is at, a rewind
  * to the place of that line comes first, so the log tells the tree as it grew and the view at the end
@@ -10,44 +10,44 @@
 #include "history/import_internal.h"
 #include "wire/write_internal.h"
 
-/* ---- where lines are ------------------------------------------------------------------------------- */
+/* ---- positions of lines ------------------------------------------------------------------------------ */
 
-typedef struct spot {
+typedef struct line_slot {
     uint64_t hash; /* of the id; 0: empty */
-    uint32_t seq, ev, made;
+    uint32_t seq, ev, summary_ev;
     uint32_t row; /* 1: the line is the row `seq` itself */
-} spot;
+} line_slot;
 
 typedef struct tree {
     maki_importing *im;
-    spot *spots;
+    line_slot *slots;
     size_t capacity, count;
     bool claude;
     maki_import_position leaf; /* of the line that decides on the view at the end */
     uint64_t last_message;     /* Claude: the hash of the message id of the newest row */
 } tree;
 
-static spot *spot_of(spot *spots, size_t capacity, uint64_t hash)
+static line_slot *slot_of(line_slot *slots, size_t capacity, uint64_t hash)
 {
     size_t i = (size_t)(hash * 0x9E3779B97F4A7C15u >> 20) & (capacity - 1);
-    while (spots[i].hash && spots[i].hash != hash)
+    while (slots[i].hash && slots[i].hash != hash)
         i = (i + 1) & (capacity - 1);
-    return &spots[i];
+    return &slots[i];
 }
 
-static maki_status make_capacity(tree *t, maki_err *err)
+static maki_status grow_slots(tree *t, maki_err *err)
 {
     const maki_alloc *alloc = t->im->env->alloc;
     size_t capacity = t->capacity ? t->capacity * 2 : 1024;
     if (t->count * 4 < t->capacity * 3) return MAKI_OK;
-    spot *larger = alloc->resize(alloc, NULL, 0, capacity * sizeof *larger);
+    line_slot *larger = alloc->resize(alloc, NULL, 0, capacity * sizeof *larger);
     if (!larger) return maki_fail_nomem(err);
     memset(larger, 0, capacity * sizeof *larger);
     for (size_t i = 0; i < t->capacity; i++) {
-        if (t->spots[i].hash) *spot_of(larger, capacity, t->spots[i].hash) = t->spots[i];
+        if (t->slots[i].hash) *slot_of(larger, capacity, t->slots[i].hash) = t->slots[i];
     }
-    if (t->spots) alloc->resize(alloc, t->spots, t->capacity * sizeof *larger, 0);
-    t->spots = larger;
+    if (t->slots) alloc->resize(alloc, t->slots, t->capacity * sizeof *larger, 0);
+    t->slots = larger;
     t->capacity = capacity;
     return MAKI_OK;
 }
@@ -58,55 +58,56 @@ static uint64_t hash_of(maki_str id)
     return hash ? hash : 1;
 }
 
-static maki_status remember(tree *t, maki_str line, maki_import_position place, bool row,
-                            maki_err *err)
+static maki_status save_position(tree *t, maki_str line, maki_import_position place, bool row,
+                                 maki_err *err)
 {
     maki_str id;
     if (!maki_import_id(line, t->claude ? "uuid" : "id", &id)) return MAKI_OK;
-    maki_status st = make_capacity(t, err);
+    maki_status st = grow_slots(t, err);
     if (st != MAKI_OK) return st;
     uint64_t hash = hash_of(id);
-    spot *s = spot_of(t->spots, t->capacity, hash);
+    line_slot *s = slot_of(t->slots, t->capacity, hash);
     if (s->hash == 0) t->count++;
-    *s = (spot){ hash, (uint32_t)place.seq, (uint32_t)place.ev, (uint32_t)place.made, row };
+    *s = (line_slot){ hash, (uint32_t)place.seq, (uint32_t)place.ev, (uint32_t)place.summary_ev,
+                      row };
     return MAKI_OK;
 }
 
-static const spot *find(const tree *t, maki_str object, const char *name)
+static const line_slot *find(const tree *t, maki_str object, const char *name)
 {
     maki_str id;
     if (t->capacity == 0 || !maki_import_id(object, name, &id)) return NULL;
-    const spot *s = spot_of(t->spots, t->capacity, hash_of(id));
+    const line_slot *s = slot_of(t->slots, t->capacity, hash_of(id));
     return s->hash ? s : NULL;
 }
 
-/* The place a line goes on from: that of its parent, the beginning when it has none, and where we are
- * when it does not say or names a line that is not there. */
-static maki_import_position from(const tree *t, maki_str line)
+/* The position that a line continues: that of its parent; the beginning when it has none; the current one when it does
+ * not name a parent, or an unknown one. */
+static maki_import_position parent_position(const tree *t, maki_str line)
 {
     const char *parent = t->claude ? "parentUuid" : "parentId";
     maki_str value;
-    const spot *s = find(t, line, parent);
+    const line_slot *s = find(t, line, parent);
     if (!s && t->claude) s = find(t, line, "logicalParentUuid");
-    if (s) return (maki_import_position){ s->seq, s->ev, s->made };
+    if (s) return (maki_import_position){ s->seq, s->ev, s->summary_ev };
     bool root = maki_json_get(line, maki_str_of(parent), &value) &&
                 maki_json_kind_of(value) == MAKI_JSON_NULL &&
                 !maki_import_id(line, "logicalParentUuid", &value);
     return root ? (maki_import_position){ 0 } : t->im->now;
 }
 
-static maki_status go_to(tree *t, maki_import_position place, maki_err *err)
+static maki_status rewind_to(tree *t, maki_import_position place, maki_err *err)
 {
     maki_importing *im = t->im;
     if (place.seq == im->now.seq && place.ev == im->now.ev) return MAKI_OK;
     maki_jw_print(maki_draft_begin(&im->fields), "'to':%i,'toEv':%i,'imported':true", place.seq,
                   place.ev);
     maki_status st = maki_import_event(im, "rewind", err);
-    im->now.made = place.made;
+    im->now.summary_ev = place.summary_ev;
     return st;
 }
 
-/* ---- what lines hold --------------------------------------------------------------------------------- */
+/* ---- rows from lines ---------------------------------------------------------------------------------- */
 
 /* A block in Anthropic's names: toolCall becomes tool_use, an image gets its source. */
 static void write_block(maki_jw *w, maki_str block)
@@ -147,7 +148,7 @@ static maki_str inside_of(maki_str object, const char *name)
     return maki_import_id(object, name, &text) ? maki_json_inside(text) : (maki_str){ "", 0 };
 }
 
-/* A command that a person ran: as words of theirs. */
+/* A command that the user ran, as text of the user. */
 static void write_shell(maki_jw *w, maki_str message)
 {
     const maki_str parts[] = { MAKI_LIT("$ "), inside_of(message, "command"), MAKI_LIT("\\n"),
@@ -191,7 +192,7 @@ static void claude_message(maki_jw *w, maki_str line, maki_str message)
     maki_import_original(w, line, "message");
 }
 
-/* A summary of Pi, of a branch that was left or of what was before; left open. */
+/* A summary of Pi, of another branch or of earlier messages; the object is left open. */
 static void summary_message(maki_jw *w, maki_str line)
 {
     const maki_str parts[] = { MAKI_LIT("<summary>\\n"), inside_of(line, "summary"),
@@ -206,7 +207,7 @@ static maki_status pi_compaction(tree *t, maki_str line, maki_err *err)
     maki_importing *im = t->im;
     maki_jw *w = maki_draft_begin(&im->row);
     maki_str id;
-    const spot *kept = find(t, line, "firstKeptEntryId");
+    const line_slot *kept = find(t, line, "firstKeptEntryId");
     uint64_t before = im->now.seq + 1;
     if (kept) before = kept->row ? kept->seq : kept->seq + 1u;
     summary_message(w, line);
@@ -222,7 +223,7 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
     tree *t = ctx;
     maki_importing *im = t->im;
     maki_str message = maki_json_field(line, "message"), type;
-    maki_import_position place = from(t, line);
+    maki_import_position place = parent_position(t, line);
     bool added = false;
     if (!maki_import_id(line, "type", &type)) {
         im->report->other++;
@@ -240,9 +241,9 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
             return MAKI_OK;
         }
         t->leaf = place;
-        return remember(t, line, place, false, err);
+        return save_position(t, line, place, false, err);
     }
-    maki_status st = go_to(t, place, err);
+    maki_status st = rewind_to(t, place, err);
     if (st != MAKI_OK) return st;
     if (compaction) {
         st = pi_compaction(t, line, err);
@@ -257,7 +258,7 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
         st = maki_import_synthetic_row(im, &added, err);
     }
     t->leaf = im->now;
-    return st == MAKI_OK ? remember(t, line, im->now, added, err) : st;
+    return st == MAKI_OK ? save_position(t, line, im->now, added, err) : st;
 }
 
 /* ---- Claude Code ------------------------------------------------------------------------------------------ */
@@ -270,8 +271,8 @@ static bool has_results(maki_str message)
     return false;
 }
 
-/* Is it a new branch?  The parts of one reply, and the results of calls made side by side, hang on
- * different lines of the same turn: they go on where the conversation is. */
+/* Is it a new branch?  The parts of one reply, and the results of parallel calls, have different lines of the same turn
+ * as parents: they continue at the current end. */
 static bool branches(const tree *t, maki_str message, maki_import_position place,
                      uint64_t message_id)
 {
@@ -286,16 +287,16 @@ static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
     tree *t = ctx;
     maki_importing *im = t->im;
     maki_str message = maki_json_field(line, "message"), id;
-    maki_import_position place = from(t, line);
+    maki_import_position place = parent_position(t, line);
     bool added = false;
     if (!maki_json_field_in(line, "type", "user|assistant") ||
         maki_json_kind_of(message) != MAKI_JSON_OBJECT || !maki_import_id(message, "role", &id)) {
         im->report->other++;
-        return remember(t, line, place, false, err);
+        return save_position(t, line, place, false, err);
     }
     uint64_t message_id = maki_import_id(message, "id", &id) ? hash_of(id) : 0;
     maki_status st = MAKI_OK;
-    if (branches(t, message, place, message_id)) st = go_to(t, place, err);
+    if (branches(t, message, place, message_id)) st = rewind_to(t, place, err);
     if (st != MAKI_OK) return st;
     maki_jw *w = maki_draft_begin(&im->row);
     claude_message(w, line, message);
@@ -309,7 +310,7 @@ static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
     }
     if (message_id) t->last_message = message_id;
     if (!maki_json_true_field(line, "isSidechain")) t->leaf = im->now;
-    return st == MAKI_OK ? remember(t, line, im->now, added, err) : st;
+    return st == MAKI_OK ? save_position(t, line, im->now, added, err) : st;
 }
 
 /* ---- all lines ---------------------------------------------------------------------------------------------- */
@@ -319,8 +320,8 @@ static maki_status read(maki_importing *im, maki_import_object_fn fn, maki_err *
     const maki_alloc *alloc = im->env->alloc;
     tree t = { .im = im, .claude = fn == claude_line };
     maki_status st = maki_import_lines(im, fn, &t, err);
-    if (st == MAKI_OK) st = go_to(&t, t.leaf, err);
-    if (t.spots) alloc->resize(alloc, t.spots, t.capacity * sizeof *t.spots, 0);
+    if (st == MAKI_OK) st = rewind_to(&t, t.leaf, err);
+    if (t.slots) alloc->resize(alloc, t.slots, t.capacity * sizeof *t.slots, 0);
     return st;
 }
 

@@ -1,6 +1,12 @@
-/* plan.c -- see plan.h.  What is tried are events of a dry run (log/dry_run.c), so every step is the real one. */
+/* plan.c -- run changes as a dry run of the log (log/dry_run.c), then write their net effect as one group.
+ *
+ * In:    the events that the dry run added to the list, and the record of the run.
+ * Out:   at most one event for each synthetic message that stays, one prune, and the record, committed together.
+ * Must stay true: the view is the same before and after the write; when another writer changed the view meanwhile,
+ *        nothing is written. */
 #include "history/plan.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -12,13 +18,13 @@
 
 enum { ARENA_MAX = 1 << 28 };
 
-/* A condense or truncate that counts. */
+/* A condense or truncation of the dry run that is not undone. */
 struct maki_planned_event {
-    const maki_event *event; /* until it is written */
+    const maki_event *event; /* in the list; gone after the rollback */
     const char *type;
     uint64_t ev, written;
-    maki_planned_event *by; /* that took the place of its message; NULL: it stays */
-    maki_str rest;          /* its fields but what it hides */
+    maki_planned_event *replaced_by; /* whose message stands for this one's, too; NULL: it stays */
+    maki_str rest;                   /* its fields but what it hides; at last all of them */
 };
 
 maki_status maki_plan_begin(maki_plan *plan, maki_conv *conv, maki_err *err)
@@ -29,17 +35,17 @@ maki_status maki_plan_begin(maki_plan *plan, maki_conv *conv, maki_err *err)
     if (st == MAKI_OK) st = maki_log_dry_run_begin(conv->log, &plan->mark, err);
     plan->changes = conv->events.count;
     plan->end = conv->events.end;
-    plan->tries = st == MAKI_OK;
+    plan->dry_run = st == MAKI_OK;
     return st;
 }
 
 void maki_plan_rollback(maki_plan *plan)
 {
-    maki_events *events = plan->tries ? &plan->conv->events : NULL;
-    if (!plan->tries) return;
-    plan->tries = false;
+    maki_events *events = plan->dry_run ? &plan->conv->events : NULL;
+    if (!plan->dry_run) return;
+    plan->dry_run = false;
     maki_log_dry_run_end(plan->conv->log, &plan->mark);
-    if (events->count < plan->changes) return; /* they were dropped: they will be read again */
+    if (events->count < plan->changes) return; /* the list was dropped: it will be read again */
     events->count = plan->changes;
     events->ev = plan->mark.ev;
     events->end = plan->end;
@@ -51,7 +57,7 @@ void maki_plan_end(maki_plan *plan)
     maki_arena_free(&plan->arena);
 }
 
-/* ---- what was tried -------------------------------------------------------------------------------- */
+/* ---- the events of the dry run --------------------------------------------------------------------- */
 
 static maki_planned_event *find(const maki_plan *plan, uint64_t ev)
 {
@@ -61,16 +67,16 @@ static maki_planned_event *find(const maki_plan *plan, uint64_t ev)
     return NULL;
 }
 
-/* The one that is written in its place. */
-static maki_planned_event *heir(maki_planned_event *one)
+/* The event that is written instead of it. */
+static maki_planned_event *final_replacement(maki_planned_event *one)
 {
-    while (one->by)
-        one = one->by;
+    while (one->replaced_by)
+        one = one->replaced_by;
     return one;
 }
 
-/* Written anew; what a summary took is in the record, with that of summaries that did not stay. */
-static bool is_own(maki_str key)
+/* Fields that are not copied: the log or write_hiding writes them, and the record has the cost of all summaries. */
+static bool is_rewritten(maki_str key)
 {
     static const char *const names[] = { "ev",          "at",   "ts",        "type",
                                          "head",        "sum",  "hidden",    "hiddenEvents",
@@ -81,18 +87,18 @@ static bool is_own(maki_str key)
     return false;
 }
 
-/* Keep what an event says besides what it hides. */
+/* Copy the fields of an event of the dry run that are written unchanged. */
 static maki_status keep_rest(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     maki_plan *plan = ctx;
     maki_planned_event *one = find(plan, ev);
     maki_str event;
     (void)at;
-    if (!one || one->by) return MAKI_OK;
+    if (!one || one->replaced_by) return MAKI_OK;
     maki_buf rest = maki_buf_new(plan->arena.alloc, ARENA_MAX);
     maki_status st = maki_json_check(row, &event, err);
     MAKI_JSON_EACH(item, maki_json_items(st == MAKI_OK ? event : MAKI_LIT("{}"))) {
-        if (is_own(item.key)) continue;
+        if (is_rewritten(item.key)) continue;
         maki_buf_add(&rest, MAKI_LIT(",\""));
         maki_buf_add(&rest, item.key);
         maki_buf_add(&rest, MAKI_LIT("\":"));
@@ -104,12 +110,13 @@ static maki_status keep_rest(void *ctx, uint64_t ev, maki_str row, uint64_t at, 
     return st == MAKI_OK ? maki_arena_status(&plan->arena, err) : st;
 }
 
-/* The events that count, and which of them took the place of which. */
-static maki_status gather(maki_plan *plan, maki_err *err)
+/* List the condenses and truncations that count, and which replaced which. */
+static maki_status collect(maki_plan *plan, maki_err *err)
 {
     const maki_events *events = &plan->conv->events;
-    size_t tried = events->count - plan->changes;
-    plan->hiding = maki_arena_array(&plan->arena, tried ? tried : 1, sizeof *plan->hiding);
+    assert(events->count >= plan->changes);
+    size_t added = events->count - plan->changes;
+    plan->hiding = maki_arena_array(&plan->arena, added ? added : 1, sizeof *plan->hiding);
     if (!plan->hiding) return maki_arena_status(&plan->arena, err);
     for (size_t i = plan->changes; i < events->count; i++) {
         const maki_event *e = &events->at[i];
@@ -118,45 +125,45 @@ static maki_status gather(maki_plan *plan, maki_err *err)
         *one = (maki_planned_event){ .event = e, .type = maki_event_name(e->type), .ev = e->ev };
         for (size_t k = 0; k < e->hidden_ev_count; k++) {
             maki_planned_event *older = find(plan, e->hidden_evs[k]);
-            if (older) older->by = one;
+            if (older) older->replaced_by = one;
         }
     }
     return maki_log_each_event_from(plan->conv->log, plan->mark.ev, plan->end, keep_rest, plan,
                                     err);
 }
 
-/* ---- as it is written ------------------------------------------------------------------------------ */
+/* ---- the group to write ---------------------------------------------------------------------------- */
 
 static bool before(const void *a, const void *b)
 {
     return ((const maki_span64 *)a)->from < ((const maki_span64 *)b)->from;
 }
 
-/* What `one` hides, and those whose place it took. */
+/* The fields of `one`: what it and those that it replaced hide, merged and sorted, and the copied fields. */
 static maki_status write_hiding(maki_plan *plan, maki_planned_event *one, maki_decision *out,
                                 maki_err *err)
 {
-    size_t count = 0, made_count = 0, n = 0;
+    size_t count = 0, synthetic_count = 0, n = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const maki_event *e = plan->hiding[i].event;
         count += e->hidden_count;
-        made_count += e->hidden_ev_count + e->hidden_above_count;
+        synthetic_count += e->hidden_ev_count + e->hidden_above_count;
     }
     maki_span64 *spans = maki_arena_array(&plan->arena, count + 1, sizeof *spans);
-    maki_span64 *made = maki_arena_array(&plan->arena, made_count + 1, sizeof *made);
-    if (!spans || !made) return maki_arena_status(&plan->arena, err);
-    count = made_count = 0;
+    maki_span64 *synthetic = maki_arena_array(&plan->arena, synthetic_count + 1, sizeof *synthetic);
+    if (!spans || !synthetic) return maki_arena_status(&plan->arena, err);
+    count = synthetic_count = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const maki_event *e = plan->hiding[i].event;
-        if (heir(&plan->hiding[i]) != one) continue;
+        if (final_replacement(&plan->hiding[i]) != one) continue;
         for (size_t k = 0; k < e->hidden_count; k++)
             spans[count++] = e->hidden[k];
         for (size_t k = 0; k < e->hidden_ev_count; k++) {
             if (e->hidden_evs[k] <= plan->mark.ev)
-                made[made_count++] = (maki_span64){ 0, e->hidden_evs[k] };
+                synthetic[synthetic_count++] = (maki_span64){ 0, e->hidden_evs[k] };
         }
         for (size_t k = 0; k < e->hidden_above_count; k++)
-            made[made_count++] = e->hidden_above[k];
+            synthetic[synthetic_count++] = e->hidden_above[k];
     }
     maki_status st = maki_sort(spans, count, sizeof *spans, before, &plan->arena, err);
     for (size_t i = 1; i < count; i++) {
@@ -165,13 +172,13 @@ static maki_status write_hiding(maki_plan *plan, maki_planned_event *one, maki_d
         else
             spans[++n] = spans[i];
     }
-    maki_decision_hidden(out, spans, count ? n + 1 : 0, made, made_count);
+    maki_decision_hidden(out, spans, count ? n + 1 : 0, synthetic, synthetic_count);
     maki_buf_add(&out->fields, one->rest);
     return st;
 }
 
-/* The fields of an event, to stay. */
-static maki_status keep_fields(maki_plan *plan, const maki_decision *d, maki_str *out,
+/* The fields of an event, copied to the arena of the plan. */
+static maki_status copy_fields(maki_plan *plan, const maki_decision *d, maki_str *out,
                                maki_err *err)
 {
     maki_status st = maki_buf_status(&d->fields, err);
@@ -179,25 +186,25 @@ static maki_status keep_fields(maki_plan *plan, const maki_decision *d, maki_str
     return st == MAKI_OK ? maki_arena_status(&plan->arena, err) : st;
 }
 
-/* Everything that was tried, as the fields of what is to be written. */
-static maki_status settle(maki_plan *plan, maki_str *edits, maki_err *err)
+/* While the dry run can still be read: the fields of all events to be written. */
+static maki_status prepare_events(maki_plan *plan, maki_str *edits, maki_err *err)
 {
     maki_conv *conv = plan->conv;
     const maki_view *view;
     maki_decision d = { .fields = maki_buf_new(conv->env.alloc, ARENA_MAX) };
     maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = gather(plan, err);
+    if (st == MAKI_OK) st = collect(plan, err);
     for (size_t i = 0; st == MAKI_OK && i < plan->count; i++) {
         maki_planned_event *one = &plan->hiding[i];
-        if (one->by) continue;
+        if (one->replaced_by) continue;
         maki_buf_clear(&d.fields);
         st = write_hiding(plan, one, &d, err);
-        if (st == MAKI_OK) st = keep_fields(plan, &d, &one->rest, err);
+        if (st == MAKI_OK) st = copy_fields(plan, &d, &one->rest, err);
     }
     maki_buf_clear(&d.fields);
     d.type = NULL;
     if (st == MAKI_OK) maki_decision_edits(&d, conv, view, plan->mark.ev);
-    if (st == MAKI_OK) st = keep_fields(plan, &d, edits, err);
+    if (st == MAKI_OK) st = copy_fields(plan, &d, edits, err);
     maki_buf_free(&d.fields);
     return st;
 }
@@ -209,7 +216,7 @@ static maki_status add_record(maki_plan *plan, const char *type, maki_str fields
     maki_log *log = plan->conv->log;
     uint64_t first = 0, last = plan->pruned;
     for (size_t i = 0; i < plan->count; i++) {
-        if (plan->hiding[i].by) continue;
+        if (plan->hiding[i].replaced_by) continue;
         if (!first) first = plan->hiding[i].written;
         if (plan->hiding[i].written > last) last = plan->hiding[i].written;
     }
@@ -225,7 +232,8 @@ maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, 
 {
     maki_conv *conv = plan->conv;
     maki_str edits = { "", 0 };
-    maki_status st = settle(plan, &edits, err);
+    assert(plan->dry_run);
+    maki_status st = prepare_events(plan, &edits, err);
     maki_plan_rollback(plan);
     if (st == MAKI_OK) st = maki_log_begin(conv->log, NULL, err);
     if (st != MAKI_OK) return st;
@@ -234,7 +242,8 @@ maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, 
         st = maki_fail(err, MAKI_CONFLICT, "the conversation was changed since it was read");
     for (size_t i = 0; st == MAKI_OK && i < plan->count; i++) {
         maki_planned_event *one = &plan->hiding[i];
-        if (!one->by) st = maki_log_add_event(conv->log, one->type, one->rest, &one->written, err);
+        if (!one->replaced_by)
+            st = maki_log_add_event(conv->log, one->type, one->rest, &one->written, err);
     }
     if (st == MAKI_OK && edits.len)
         st = maki_log_add_event(conv->log, "prune", edits, &plan->pruned, err);
@@ -247,5 +256,5 @@ maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, 
 uint64_t maki_plan_event(const maki_plan *plan, uint64_t ev)
 {
     maki_planned_event *one = find(plan, ev);
-    return one ? heir(one)->written : plan->pruned;
+    return one ? final_replacement(one)->written : plan->pruned;
 }

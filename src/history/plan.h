@@ -1,13 +1,13 @@
-/* plan.h -- changes that are tried first and written once.
+/* plan.h -- changes that are applied as a dry run first, and written as one group.
  *
- *     maki_plan_begin    from here on what is done to the conversation is seen by this handle alone
+ *     maki_plan_begin    from here on the changes of the conversation are a dry run, visible to this handle alone
  *     ...                condense, truncate, prune, undo: any number of them
- *     maki_plan_write    what is left of it as one group: an event for each message that was made and stayed (it
- *                        hides what those hid that it took the place of), one for all texts that were shortened,
- *                        and a record with their numbers, `first` and `last`
+ *     maki_plan_write    the net effect as one group: an event for each synthetic message that stayed (it also hides
+ *                        what the messages that it replaced had hidden), one prune for all texts, and a record with
+ *                        their numbers, `first` and `last`
  *     maki_plan_end      always
  *
- * The view afterwards is, byte for byte, the one that was tried. */
+ * The view afterwards is, byte for byte, that of the dry run. */
 #ifndef MAKI_HISTORY_PLAN_H
 #define MAKI_HISTORY_PLAN_H
 
@@ -17,24 +17,24 @@ typedef struct maki_planned_event maki_planned_event;
 
 typedef struct maki_plan {
     maki_conv *conv;
-    bool tries; /* it is under way */
+    bool dry_run; /* begun, and neither written nor rolled back */
     maki_log_mark mark;
-    size_t changes; /* events that change the view, when it began, */
-    uint64_t end;   /* and where they ended */
+    size_t changes; /* at the beginning: events that change the view, */
+    uint64_t end;   /* and where they ended in the file */
     maki_arena arena;
-    maki_planned_event *hiding; /* as they were tried */
+    maki_planned_event *hiding; /* the condenses and truncations of the dry run */
     size_t count;
-    uint64_t pruned; /* the event that shortens; 0: none */
+    uint64_t pruned; /* the number of the prune that was written; 0: none */
 } maki_plan;
 
 maki_status maki_plan_begin(maki_plan *plan, maki_conv *conv, maki_err *err);
-/* `fields` is the record, an event of this type; *record its number.  Messages may have come in the meantime;
- * MAKI_CONFLICT: something that changes the view has.  Nothing is written then. */
+/* Write the group, the last event being the record: its type and `fields`; *record is its number.  MAKI_CONFLICT:
+ * another writer has changed the view, and nothing is written; new messages are no conflict. */
 maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, uint64_t *record,
                             maki_err *err);
-/* The event in which what was tried as event `ev` was written. */
+/* After maki_plan_write: the event that event `ev` of the dry run became. */
 uint64_t maki_plan_event(const maki_plan *plan, uint64_t ev);
-/* Back to how it was: what was not written is gone. */
+/* Discard the dry run. */
 void maki_plan_rollback(maki_plan *plan);
 void maki_plan_end(maki_plan *plan); /* accepts one that was zeroed */
 

@@ -1,21 +1,25 @@
-/* render.c -- see render.h. */
+/* render.c -- write a view as the messages of a provider's protocol, row by row.
+ *
+ * In:    a view, or rows that are in no log; the protocol and its style; extra rows for the newest question.
+ * Out:   items of the open array of a JSON writer.
+ * Must stay true: constant memory; the order of the view is kept; a row that is not JSON is written as no message. */
 #include "history/render.h"
 
 #include "history/facts.h"
 
-/* A row that is no JSON is not looked into. */
+/* A row that is not valid JSON counts as an empty object. */
 static maki_str message_of(const maki_view_message *seen)
 {
     return seen->row.flags & MAKI_ROW_BAD ? MAKI_LIT("{}") : seen->json;
 }
 
-/* ---- the system's ---------------------------------------------------------------------------------------- */
+/* ---- system prompt ---------------------------------------------------------------------------------------- */
 
 typedef struct prompting {
     maki_protocol protocol;
     maki_jw *w;
     bool found;
-    bool over; /* the first message of somebody else came: the walk ends there */
+    bool over; /* the first message of another role was reached */
 } prompting;
 
 static maki_status prompt_row(void *ctx, const maki_view_message *seen, maki_err *err)
@@ -48,11 +52,11 @@ maki_status maki_render_system(maki_conv *conv, const maki_view *view, maki_prot
 typedef struct rendering {
     maki_wire_writer *writer;
     maki_render_extra extra;
-    uint64_t before; /* the message before which they stand; 0: none */
+    uint64_t before; /* the message before which the extra rows stand; 0: none */
 } rendering;
 
-/* The newest message of the user that is not the answer of a tool; found in the index. */
-static maki_status newest_asked(const maki_view *view, uint64_t *seq, maki_err *err)
+/* The newest user message that is not a tool result; found in the index. */
+static maki_status newest_question(const maki_view *view, uint64_t *seq, maki_err *err)
 {
     *seq = 0;
     for (size_t i = view->count; i > 0; i--) {
@@ -91,7 +95,7 @@ maki_status maki_render(maki_conv *conv, const maki_view *view, const maki_wire_
                         maki_render_extra extra, maki_jw *w, bool *any, maki_err *err)
 {
     rendering r = { .extra = extra };
-    maki_status st = extra.count ? newest_asked(view, &r.before, err) : MAKI_OK;
+    maki_status st = extra.count ? newest_question(view, &r.before, err) : MAKI_OK;
     if (st == MAKI_OK)
         st = maki_wire_writer_open(maki_log_env(maki_conv_log(conv)), style, w, &r.writer, err);
     if (st == MAKI_OK) st = maki_conv_each(conv, view, render_row, &r, err);

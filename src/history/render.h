@@ -1,6 +1,6 @@
-/* render.h -- a view as the messages of a protocol: the rows of conversation.h through wire/write.h.
+/* render.h -- a view as the messages of a protocol: the rows of conv.h through wire/write.h.
  *
- * In constant memory, whatever the view: each row is read, written and forgotten. */
+ * In constant memory, whatever the view: one row is held at a time. */
 #ifndef MAKI_HISTORY_RENDER_H
 #define MAKI_HISTORY_RENDER_H
 

@@ -1,4 +1,4 @@
-/* summarizer.c -- see summarizer.h. */
+/* summarizer.c -- add up what summaries cost, and write cost and fact coverage as fields of events and answers. */
 #include "history/summarizer.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* summarizer.h -- who writes summaries, as a table of functions that is handed in. */
+/* summarizer.h -- a summarizer: the function that writes a summary of messages, as a table handed in by the caller. */
 #ifndef MAKI_HISTORY_SUMMARIZER_H
 #define MAKI_HISTORY_SUMMARIZER_H
 
@@ -11,17 +11,17 @@
 
 enum {
     MAKI_COVER_LEN = 16,       /* of the hash of what a summary is about */
-    MAKI_LOST_FACTS_MAX = 1000 /* of the lost facts that are told by name */
+    MAKI_LOST_FACTS_MAX = 1000 /* bytes of the list of lost facts */
 };
 
 typedef maki_status (*maki_message_fn)(void *ctx, maki_str json, maki_err *err);
 
-/* What is to be summarised: `each` calls fn for every message in order, so that nobody has to hold them all. */
+/* What is to be summarised: `each` calls fn for every message in order, so that they need not be in memory together. */
 typedef struct maki_summary_request {
     maki_status (*each)(const void *source, maki_message_fn fn, void *ctx, maki_err *err);
     const void *source;
     uint64_t tokens;            /* of the messages together, by the engine's rules; 0: unknown */
-    const unsigned char *cover; /* the messages as a hash (conversation.h); NULL: unknown */
+    const unsigned char *cover; /* the messages as a hash (conv.h); NULL: unknown */
 } maki_summary_request;
 
 /* How many facts of the messages the summary still holds (summary/measure.h). */
@@ -44,12 +44,12 @@ typedef struct maki_summary {
     maki_str text; /* not escaped; in the arena handed to the summariser */
     maki_summary_usage usage;
     maki_fact_coverage survey;
-    maki_err fell_back; /* why another wrote it than was asked; status MAKI_OK: none did */
+    maki_err fell_back; /* why a fallback wrote it; status MAKI_OK: none did */
 } maki_summary;
 
 typedef struct maki_summarizer maki_summarizer;
 struct maki_summarizer {
-    bool usable; /* false: cannot be called at all */
+    bool usable; /* false: it may not be called */
     maki_status (*run)(const maki_summarizer *self, const maki_summary_request *request,
                        maki_arena *arena, maki_summary *out, maki_err *err);
     const void *ctx;

@@ -1,6 +1,15 @@
-/* timeline.c -- see timeline.h. */
+/* timeline.c -- make a view: from the events of a log, and the view of its parent, to ranges and synthetic messages.
+ *
+ * In:    the list of events, the revision, the view of a fork's parent.
+ * Out:   the view, in the arena; event.dead of each event.
+ * Must stay true: the same files and revision give the same view, on every machine.  It reads no message, only the
+ *        index, and never fails but for memory or a damaged index.
+ *
+ * Two passes: from the newest event back, undos and rewinds decide which events count and which ranges of messages are
+ * in; then the events that count are applied from the oldest on. */
 #include "history/timeline.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,6 +34,7 @@ static void insert_item(building *b, size_t at, maki_view_item item)
         b->status = maki_arena_add(b->arena, &v->items, &v->count, &v->capacity, &item, sizeof item,
                                    b->err);
     if (b->status != MAKI_OK) return;
+    assert(at < v->count && (item.from ? item.from <= item.to : item.synthetic != NULL));
     memmove(v->items + at + 1, v->items + at, (v->count - 1 - at) * sizeof item);
     v->items[at] = item;
 }
@@ -32,11 +42,12 @@ static void insert_item(building *b, size_t at, maki_view_item item)
 static void remove_item(building *b, size_t at)
 {
     maki_view *v = b->view;
+    assert(at < v->count);
     memmove(v->items + at, v->items + at + 1, (v->count - at - 1) * sizeof v->items[0]);
     v->count--;
 }
 
-/* Take messages [from, to] out. */
+/* Remove messages [from, to] from the view. */
 static void hide(building *b, uint64_t from, uint64_t to)
 {
     maki_view *v = b->view;
@@ -59,14 +70,14 @@ static void hide(building *b, uint64_t from, uint64_t to)
     }
 }
 
-/* Put a made message in before message `before`, after others that stand there already. */
-static void put_in(building *b, maki_log *log, const maki_event *event)
+/* Insert a synthetic message before message event->before, after others that stand there already. */
+static void insert_synthetic(building *b, maki_log *log, const maki_event *event)
 {
     maki_view *v = b->view;
-    maki_view_item made = { .log = log, .made = event };
+    maki_view_item item = { .log = log, .synthetic = event };
     size_t i = 0;
     while (i < v->count && (v->items[i].from ? v->items[i].to < event->before
-                                             : v->items[i].made->before <= event->before)) {
+                                             : v->items[i].synthetic->before <= event->before)) {
         i++;
     }
     if (i < v->count && v->items[i].from && v->items[i].from < event->before) {
@@ -75,18 +86,18 @@ static void put_in(building *b, maki_log *log, const maki_event *event)
         v->items[i].to = event->before - 1;
         insert_item(b, ++i, rest);
     }
-    insert_item(b, i, made);
+    insert_item(b, i, item);
 }
 
-/* Does the event hide this made message?  Events of parents have numbers of their own. */
-static bool hides_made(const maki_event *event, const maki_view_item *item)
+/* Does the event hide this synthetic message?  Events of parents are numbered separately. */
+static bool hides_synthetic(const maki_event *event, const maki_view_item *item)
 {
     for (size_t i = 0; item->up == 0 && i < event->hidden_ev_count; i++) {
-        if (event->hidden_evs[i] == item->made->ev) return true;
+        if (event->hidden_evs[i] == item->synthetic->ev) return true;
     }
     for (size_t i = 0; item->up > 0 && i < event->hidden_above_count; i++) {
         const maki_span64 *above = &event->hidden_above[i];
-        if (above->from == item->up && above->to == item->made->ev) return true;
+        if (above->from == item->up && above->to == item->synthetic->ev) return true;
     }
     return false;
 }
@@ -99,9 +110,9 @@ static void apply_hiding(building *b, maki_log *log, const maki_event *event)
         hide(b, event->hidden[i].from, event->hidden[i].to);
     }
     for (size_t i = 0; hides && i < v->count; i++) {
-        if (v->items[i].from == 0 && hides_made(event, &v->items[i])) remove_item(b, i--);
+        if (v->items[i].from == 0 && hides_synthetic(event, &v->items[i])) remove_item(b, i--);
     }
-    if (event->made_len && b->at->hiding != MAKI_ROWS_ONLY) put_in(b, log, event);
+    if (event->synthetic_len && b->at->hiding != MAKI_ROWS_ONLY) insert_synthetic(b, log, event);
 }
 
 static void add_pin(building *b, uint64_t seq)
@@ -136,8 +147,8 @@ static bool by_text(const void *a, const void *b)
     return x->part < y->part;
 }
 
-/* In order, and of those for one text the newest: it is shortened anew, from its whole text. */
-static void settle_trims(building *b)
+/* Sort them, and of several for one text keep the newest: a trim applies to the whole original text. */
+static void sort_trims(building *b)
 {
     maki_view *v = b->view;
     size_t n = 0;
@@ -169,15 +180,15 @@ static void apply(building *b, maki_log *log, const maki_event *event)
     }
 }
 
-/* Does an undo {target, to} make this event void? */
+/* Does an undo {target, to} revert this event? */
 static bool is_undone(const maki_event *e, uint64_t target, uint64_t to)
 {
     if (to <= target) return e->ev == target;
     return e->ev >= target && e->ev <= to && maki_event_frees_context(e->type);
 }
 
-/* Newest to oldest: which events count at this moment, and which messages are in at all.  The ranges
- * come out newest first.  Gives how far the view reaches into the parent. */
+/* Newest to oldest: which events count at this revision, and which ranges of messages are in the view (`b` may be
+ * NULL).  Returns how far the view reaches into the parent. */
 static uint64_t walk_back(building *b, maki_log *log, maki_events *events, const maki_view_at *at)
 {
     uint64_t base = maki_log_base(log), top = at->seq, ev = at->ev;
@@ -186,7 +197,7 @@ static uint64_t walk_back(building *b, maki_log *log, maki_events *events, const
     for (size_t i = events->count; i > 0; i--) {
         maki_event *e = &events->at[i - 1];
         if (e->ev > ev) {
-            e->dead = true; /* after the moment, or between a rewind and where it went back to */
+            e->dead = true; /* after the revision, or between a rewind and its target */
         } else if (e->type == MAKI_EVENT_UNDO && !e->dead) {
             for (size_t k = i - 1; k > 0 && events->at[k - 1].ev >= e->target; k--)
                 events->at[k - 1].dead |= is_undone(&events->at[k - 1], e->target, e->to);
@@ -210,24 +221,24 @@ uint64_t maki_view_parent_end(maki_log *log, maki_events *events, const maki_vie
     return walk_back(NULL, log, events, at);
 }
 
-/* The view of the parent, up to where we left it. */
-static void put_below(building *b, const maki_view *below, uint64_t seq)
+/* The view of the parent, up to message `seq`. */
+static void add_parent(building *b, const maki_view *parent, uint64_t seq)
 {
     size_t n = 0;
-    for (size_t i = 0; i < below->count; i++) {
-        maki_view_item item = below->items[i];
+    for (size_t i = 0; i < parent->count; i++) {
+        maki_view_item item = parent->items[i];
         if (item.from > seq) continue;
         if (item.to > seq) item.to = seq;
         item.up++;
         insert_item(b, n++, item);
     }
-    for (size_t i = 0; i < below->pin_count; i++)
-        add_pin(b, below->pins[i]);
-    for (size_t i = 0; i < below->trim_count; i++)
-        add_trim(b, below->trims[i]);
+    for (size_t i = 0; i < parent->pin_count; i++)
+        add_pin(b, parent->pins[i]);
+    for (size_t i = 0; i < parent->trim_count; i++)
+        add_trim(b, parent->trims[i]);
 }
 
-/* An edit that is void: the text it went on with goes too, and the results of its calls. */
+/* An edit that was undone: its replacement message is hidden, too, and the results of the calls in it. */
 static void hide_edit(building *b, maki_log *log, uint64_t with)
 {
     maki_row row;
@@ -240,13 +251,13 @@ static void hide_edit(building *b, maki_log *log, uint64_t with)
     hide(b, with, to);
 }
 
-maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *below,
+maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *parent,
                            const maki_view_at *at, maki_arena *arena, maki_view *out, maki_err *err)
 {
     building b = { .at = at, .view = out, .arena = arena, .err = err, .status = MAKI_OK };
     *out = (maki_view){ 0 };
-    uint64_t below_seq = walk_back(&b, log, events, at);
-    if (below) put_below(&b, below, below_seq);
+    uint64_t parent_end = walk_back(&b, log, events, at);
+    if (parent) add_parent(&b, parent, parent_end);
     for (size_t i = 0; b.status == MAKI_OK && i < events->count; i++) {
         const maki_event *e = &events->at[i];
         if (e->type == MAKI_EVENT_REWIND && e->dead && e->with && e->ev <= at->ev) {
@@ -254,11 +265,11 @@ maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *
         }
         if (!e->dead) apply(&b, log, e);
     }
-    settle_trims(&b);
+    sort_trims(&b);
     return b.status;
 }
 
-/* ---- asking it ------------------------------------------------------------------------------------------ */
+/* ---- queries -------------------------------------------------------------------------------------------- */
 
 bool maki_view_pinned(const maki_view *view, uint64_t seq)
 {
@@ -354,11 +365,12 @@ static uint64_t count_shorter_in(const maki_view *view, const maki_view *other, 
     return n;
 }
 
-static bool has_made(const maki_view *view, const maki_view_item *item)
+static bool has_synthetic(const maki_view *view, const maki_view_item *item)
 {
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *own = &view->items[i];
-        if (own->from == 0 && own->log == item->log && own->made->ev == item->made->ev) return true;
+        if (own->from == 0 && own->log == item->log && own->synthetic->ev == item->synthetic->ev)
+            return true;
     }
     return false;
 }
@@ -371,8 +383,9 @@ maki_view_change maki_view_compare(const maki_view *before, const maki_view *aft
     c.shortened = count_shorter_in(after, before, &c.seq);
     for (size_t i = 0; i < after->count; i++) {
         const maki_view_item *item = &after->items[i];
-        if (item->from == 0 && item->made->type == MAKI_EVENT_TRUNCATE && !has_made(before, item))
-            c.behind += item->made->messages;
+        if (item->from == 0 && item->synthetic->type == MAKI_EVENT_TRUNCATE &&
+            !has_synthetic(before, item))
+            c.behind += item->synthetic->messages;
     }
     return c;
 }

@@ -1,4 +1,7 @@
-/* token_counter.c -- see token_counter.h. */
+/* token_counter.c -- count the tokens of messages in o200k_base, with one tokenizer for each worker thread.
+ *
+ * In:    a row, or a message that is not in a log.  Out: its tokens.
+ * Must stay true: a row has the same tokens whoever counts it, with or without a hint. */
 #include "history/token_counter.h"
 
 #include "base/ascii.h"
@@ -7,16 +10,16 @@
 #include "history/facts.h"
 #include "token/content.h"
 
-void maki_token_counter_init(maki_token_counter *tally, const maki_env *env)
+void maki_token_counter_init(maki_token_counter *counter, const maki_env *env)
 {
-    *tally = (maki_token_counter){ .env = *env };
+    *counter = (maki_token_counter){ .env = *env };
 }
 
-void maki_token_counter_close(maki_token_counter *tally)
+void maki_token_counter_close(maki_token_counter *counter)
 {
     for (size_t i = 0; i < MAKI_THREADS_MAX; i++) {
-        maki_tokenizer_close(tally->tokenizers[i]);
-        tally->tokenizers[i] = NULL;
+        maki_tokenizer_close(counter->tokenizers[i]);
+        counter->tokenizers[i] = NULL;
     }
 }
 
@@ -32,17 +35,19 @@ maki_status maki_countable_count(maki_tokenizer *t, const maki_countable *said, 
     return MAKI_OK;
 }
 
-static maki_status count(maki_token_counter *tally, size_t worker, const maki_countable *said,
+static maki_status count(maki_token_counter *counter, size_t worker, const maki_countable *said,
                          uint64_t *tokens, maki_err *err)
 {
-    maki_tokenizer **t = worker == 0 && tally->lent ? &tally->lent : &tally->tokenizers[worker];
+    maki_tokenizer **t =
+        worker == 0 && counter->borrowed ? &counter->borrowed : &counter->tokenizers[worker];
     maki_status st = MAKI_OK;
-    if (!*t) st = maki_tokenizer_open(&tally->env, maki_encoding_named(MAKI_FAMILY), NULL, t, err);
+    if (!*t)
+        st = maki_tokenizer_open(&counter->env, maki_encoding_named(MAKI_FAMILY), NULL, t, err);
     if (st != MAKI_OK) return st;
     return maki_countable_count(*t, said, tokens, err);
 }
 
-maki_status maki_token_counter_message(maki_token_counter *tally, size_t worker, maki_str message,
+maki_status maki_token_counter_message(maki_token_counter *counter, size_t worker, maki_str message,
                                        uint64_t *tokens, maki_err *err)
 {
     while (message.len && maki_is_space(message.ptr[0]))
@@ -50,7 +55,7 @@ maki_status maki_token_counter_message(maki_token_counter *tally, size_t worker,
     while (message.len && maki_is_space(message.ptr[message.len - 1]))
         message.len--;
     maki_countable said = maki_countable_of(message);
-    return count(tally, worker, &said, tokens, err);
+    return count(counter, worker, &said, tokens, err);
 }
 
 maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
@@ -70,7 +75,7 @@ maki_status maki_token_counter_read(void *ctx, size_t worker, maki_str row, cons
 {
     maki_str object;
     maki_status st = maki_json_check(row, &object, NULL);
-    (void)hint; /* a file says nothing that could be trusted */
+    (void)hint; /* a hint from a file is not trusted */
     if (st != MAKI_OK || maki_json_kind_of(object) != MAKI_JSON_OBJECT) {
         *tokens = 0;
         return MAKI_OK;

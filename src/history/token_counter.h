@@ -3,9 +3,8 @@
  * An index counts in o200k_base; token/family.h says what that is in the tokens of a model.  What an index
  * says was counted by maki_token_counter_row, so that a row has the same tokens whoever counts it and when.
  *
- * Each worker (base/thread_pool.h) has a tokenizer of its own in it, opened when it first counts.  So who only
- * reads has none, and a few messages do not pay for the memory of pieces that a tokenizer gets when it
- * has seen many. */
+ * Each worker (base/thread_pool.h) has a tokenizer of its own in it, opened when it first counts.  So a reader
+ * has none, and counting a few messages does not allocate the span cache of a tokenizer (token/span_cache.h). */
 #ifndef MAKI_HISTORY_TOKEN_COUNTER_H
 #define MAKI_HISTORY_TOKEN_COUNTER_H
 
@@ -23,14 +22,14 @@
 typedef struct maki_token_counter {
     maki_env env;
     maki_tokenizer *tokenizers[MAKI_THREADS_MAX]; /* by worker */
-    maki_tokenizer *lent;                         /* somebody else's, for worker 0; or NULL */
+    maki_tokenizer *borrowed;                     /* the caller's, for worker 0; or NULL */
 } maki_token_counter;
 
-void maki_token_counter_init(maki_token_counter *tally, const maki_env *env);
-void maki_token_counter_close(maki_token_counter *tally); /* accepts one that was zeroed */
+void maki_token_counter_init(maki_token_counter *counter, const maki_env *env);
+void maki_token_counter_close(maki_token_counter *counter); /* accepts one that was zeroed */
 
 /* The tokens of a message, a JSON object that was checked; there may be white space around it. */
-maki_status maki_token_counter_message(maki_token_counter *tally, size_t worker, maki_str message,
+maki_status maki_token_counter_message(maki_token_counter *counter, size_t worker, maki_str message,
                                        uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
 /* The same from its parts, in any vocabulary; tokenizer NULL: chars4, a token for every four UTF-16 units. */
 maki_status maki_countable_count(maki_tokenizer *tokenizer, const maki_countable *said,
@@ -38,7 +37,7 @@ maki_status maki_countable_count(maki_tokenizer *tokenizer, const maki_countable
 /* The same as a maki_tokens_fn, for rows that maki_facts_of took; ctx is a maki_token_counter. */
 maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
                                    uint32_t *tokens, maki_err *err);
-/* The same for rows that a file only says are messages: one that is none has no tokens. */
+/* The same for rows that were not checked: one that is no message has no tokens. */
 maki_status maki_token_counter_read(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
                                     uint32_t *tokens, maki_err *err);
 

@@ -1,4 +1,4 @@
-/* totals.c -- the tokens of a conversation; see conversation.h.
+/* totals.c -- the tokens of a conversation: of a view, of a range of messages, of one synthetic message or trim.
  *
  * A sum over messages is two records of an index.  What events made (summaries, markers, trims) has its tokens
  * in the event; where they are not those of o200k_base (events of former versions) they are counted each time. */
@@ -18,20 +18,20 @@ maki_conv *maki_conv_level(maki_conv *conv, uint64_t seq)
 maki_status maki_conv_message_tokens(maki_conv *conv, maki_str message, uint64_t *tokens,
                                      maki_err *err)
 {
-    return maki_token_counter_message(&conv->tally, 0, message, tokens, err);
+    return maki_token_counter_message(&conv->counter, 0, message, tokens, err);
 }
 
 maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *item,
                                        uint64_t *tokens, maki_err *err)
 {
-    const maki_event *e = item->made;
+    const maki_event *e = item->synthetic;
     uint32_t n = 0;
     *tokens = e->tokens;
     if (e->counted) return MAKI_OK;
     maki_buf json = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
-    maki_status st = maki_log_event_bytes(item->log, e->made_at, e->made_len, &json, err);
+    maki_status st = maki_log_event_bytes(item->log, e->synthetic_at, e->synthetic_len, &json, err);
     if (st == MAKI_OK)
-        st = maki_token_counter_read(&conv->tally, 0, maki_buf_str(&json), NULL, &n, err);
+        st = maki_token_counter_read(&conv->counter, 0, maki_buf_str(&json), NULL, &n, err);
     maki_buf_free(&json);
     *tokens = n;
     return st;
@@ -53,7 +53,7 @@ maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_
     if (st == MAKI_OK)
         st = maki_apply_trims(maki_buf_str(&whole), &trim, 1, &places, &shorter, err);
     if (st == MAKI_OK)
-        st = maki_token_counter_read(&conv->tally, 0, maki_buf_str(&shorter), NULL, &after, err);
+        st = maki_token_counter_read(&conv->counter, 0, maki_buf_str(&shorter), NULL, &after, err);
     maki_buf_free(&whole);
     maki_buf_free(&places);
     maki_buf_free(&shorter);
@@ -73,7 +73,7 @@ static maki_status range_tokens(maki_log *log, uint64_t from, uint64_t to, uint6
     return st;
 }
 
-static uint64_t less(uint64_t tokens, int64_t saved)
+static uint64_t subtract_saved(uint64_t tokens, int64_t saved)
 {
     return saved > 0 && (uint64_t)saved > tokens ? 0 : tokens - (uint64_t)saved;
 }
@@ -99,7 +99,7 @@ maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_to
         for (; st == MAKI_OK && t < view->trim_count && view->trims[t]->seq <= item->to; t++) {
             int64_t saved = 0;
             st = maki_conv_trim_tokens(conv, view->trims[t], &saved, err);
-            tokens = less(tokens, saved);
+            tokens = subtract_saved(tokens, saved);
         }
     }
     out->tokens = tokens;

@@ -1,4 +1,8 @@
-/* trim.c -- messages that stay in view with less text: trim, prune, and whole again; see conversation.h. */
+/* trim.c -- shorten texts of messages that stay in view: trim, prune, and restore.
+ *
+ * In:    a text by message, block and part (apply_trims.h), and the units that stay or the cuts.
+ * Out:   a trim or prune event with the tokens saved.  The message keeps its bytes; writing a view applies the event.
+ * Must stay true: an edit is measured on the original message; one that saves nothing is not written. */
 #include <inttypes.h>
 
 #include "base/err.h"
@@ -6,7 +10,7 @@
 #include "history/apply_trims.h"
 #include "history/change_internal.h"
 
-/* What `row` saves when only this text of it is shortened. */
+/* The tokens of `row` minus those with only this text shortened. */
 maki_status maki_conv_prune_savings(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err)
 {
     const maki_trim *one = edit;
@@ -97,7 +101,7 @@ static void end_edits(maki_decision *out, uint64_t tokens)
     maki_decision_tokens(out, tokens);
 }
 
-/* The event of our own log that a trim is of; NULL: it is of a parent. */
+/* The event of this log that has the trim; NULL: an event of a parent has it. */
 static const maki_event *event_of(const maki_events *events, const maki_trim *trim)
 {
     for (size_t i = events->count; i > 0; i--) {
@@ -154,7 +158,7 @@ maki_status maki_conv_prune(maki_conv *conv, const unsigned char *expect, const 
     return maki_conv_change(conv, expect, decide_prune, &ctx, out, err);
 }
 
-/* ---- whole again -------------------------------------------------------------------------------------- */
+/* ---- restore ------------------------------------------------------------------------------------------ */
 
 maki_status maki_decide_restore(const maki_view *view, uint64_t seq, maki_decision *out,
                                 maki_err *err)

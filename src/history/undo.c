@@ -1,5 +1,9 @@
-/* undo.c -- back to an earlier moment, or an event made void: rewind, edit, undo, expand; see
- * conversation.h and change_internal.h. */
+/* undo.c -- the changes that bring something back: rewind, edit, undo and expand.
+ *
+ * In:    the revision, message or event to go back to, and the newest view.
+ * Out:   a rewind, undo or prune event; for an edit also the new message.  Nothing is removed from the log.
+ * Must stay true: a call stays with its results (a cut moves back before the call), and an undo that would hide the
+ *        first message, a pinned one or half of a pair is refused (MAKI_REFUSED WOULD_HIDE). */
 #include <inttypes.h>
 #include <string.h>
 
@@ -21,27 +25,27 @@ typedef struct rewind_ctx {
     bool edit;
 } rewind_ctx;
 
-/* The last message before event `ev`; MAKI_NOW when there is no such event. */
-typedef struct event_place {
+/* An event, and the last message before it; MAKI_NOW: there is no such event. */
+typedef struct event_search {
     uint64_t ev, at;
-} event_place;
+} event_search;
 
 static maki_status find_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
-    event_place *place = ctx;
+    event_search *search = ctx;
     (void)at;
     (void)err;
-    if (ev == place->ev) (void)maki_json_uint(maki_json_field(row, "at"), &place->at);
+    if (ev == search->ev) (void)maki_json_uint(maki_json_field(row, "at"), &search->at);
     return MAKI_OK;
 }
 
 static maki_status event_seq(maki_conv *conv, uint64_t ev, uint64_t *seq, maki_err *err)
 {
-    event_place place = { ev, MAKI_NOW };
+    event_search search = { ev, MAKI_NOW };
     uint64_t base = maki_log_base(conv->log);
-    if (ev == 0) place.at = base;
-    maki_status st = maki_log_each_event(conv->log, find_event, &place, err);
-    *seq = place.at < base ? base : place.at; /* the fork itself was written before it knew */
+    if (ev == 0) search.at = base;
+    maki_status st = maki_log_each_event(conv->log, find_event, &search, err);
+    *seq = search.at < base ? base : search.at; /* the fork event has no base yet */
     return st;
 }
 
@@ -53,14 +57,15 @@ static maki_status flags_of(maki_conv *conv, uint64_t seq, uint32_t *flags, maki
     return st;
 }
 
-/* Is a call of message `seq` answered behind the calls that follow it? */
+/* Do the results of message `seq` come after further calls: is it one of several parallel calls? */
 static maki_status answered_later(maki_conv *conv, uint64_t seq, bool *out, maki_err *err)
 {
     maki_log *log = log_of(conv, seq + 1);
     uint64_t last = maki_log_last(log);
     bool answers = false;
     *out = false;
-    for (size_t i = 0; i < conv->events.count; i++) { /* then the next call belongs elsewhere */
+    for (size_t i = 0; i < conv->events.count;
+         i++) { /* the message after it is on another branch */
         if (conv->events.at[i].type == MAKI_EVENT_REWIND && conv->events.at[i].at == seq)
             return MAKI_OK;
     }
@@ -84,16 +89,14 @@ maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
     if (st != MAKI_OK) return st;
     bool answer = next.flags & MAKI_FACT_ANSWERS;
     if (answer && next.call_seq && next.call_seq <= *seq) *seq = next.call_seq - 1;
-    /* Back over results whose call the index does not know (it is in a parent), and over calls that
-     * stand one after the other and are answered together. */
-    uint32_t behind = next.flags, here = 0;
-    if (answer && next.call_seq) behind = MAKI_FACT_CALLS;
-    for (; *seq > 0; --*seq, behind = here) {
+    /* Back over results whose call is in a parent's log, and over calls that are answered together. */
+    uint32_t after = next.flags, here = 0;
+    if (answer && next.call_seq) after = MAKI_FACT_CALLS;
+    for (; *seq > 0; --*seq, after = here) {
         bool together = false;
         st = flags_of(conv, *seq, &here, err);
-        bool result =
-            (behind & MAKI_FACT_ANSWERS) && (here & (MAKI_FACT_ANSWERS | MAKI_FACT_CALLS));
-        if (st == MAKI_OK && (behind & here & MAKI_FACT_CALLS)) {
+        bool result = (after & MAKI_FACT_ANSWERS) && (here & (MAKI_FACT_ANSWERS | MAKI_FACT_CALLS));
+        if (st == MAKI_OK && (after & here & MAKI_FACT_CALLS)) {
             st = answered_later(conv, *seq, &together, err);
         }
         if (st != MAKI_OK) return st;
@@ -109,7 +112,7 @@ static maki_status decide_rewind(maki_conv *conv, const maki_view *view, void *c
     uint64_t last = maki_log_last(conv->log), seq = r->seq;
     maki_status st = MAKI_OK;
     (void)view;
-    if (seq == MAKI_NOW) { /* to an event: as it was then */
+    if (seq == MAKI_NOW) { /* to an event: its message is looked up */
         st = event_seq(conv, r->ev, &seq, err);
         if (st != MAKI_OK) return st;
         if (seq == MAKI_NOW)
@@ -201,7 +204,7 @@ static maki_status role_at(maki_conv *conv, uint64_t seq, maki_arena *arena, mak
                          " is the result of a call, which text alone is not; give "
                          "the whole message as JSON, or edit the message before the call",
                          seq);
-    default: break; /* one that has no number: it is in the row */
+    default: break; /* another role: its name is in the row */
     }
     if (row.flags & MAKI_ROW_BAD) return MAKI_OK;
     maki_buf bytes = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
@@ -231,13 +234,13 @@ maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, ui
 
 /* ---- undo ------------------------------------------------------------------------------------------ */
 
-/* The messages of a view that may be there, as ranges in order. */
+/* The messages that the view would have with nothing hidden, as ranges in order. */
 typedef struct ranges {
     maki_span64 *at;
     size_t count;
 } ranges;
 
-/* The message before (step -1) or after (step 1) one that ends a range; 0: none. */
+/* The message before (step -1) or after (step 1) message `seq`; 0: none. */
 static uint64_t neighbour(const ranges *rows, uint64_t seq, int step)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -249,15 +252,16 @@ static uint64_t neighbour(const ranges *rows, uint64_t seq, int step)
     return 0;
 }
 
-/* Is message `seq` a call or a result whose neighbour, that belongs to it, is hidden? */
-static maki_status parted(maki_conv *conv, const maki_view *view, size_t item, const ranges *rows,
-                          int step, bool *yes, maki_err *err)
+/* At the start (step -1) or end (step 1) of an item: is the other half of a call and its result hidden? */
+static maki_status splits_pair(maki_conv *conv, const maki_view *view, size_t item,
+                               const ranges *rows, int step, bool *yes, maki_err *err)
 {
     const maki_view_item *it = &view->items[item];
     uint64_t seq = step < 0 ? it->from : it->to, other = neighbour(rows, seq, step);
-    bool made = step < 0 ? item > 0 && it[-1].from == 0 : item + 1 < view->count && it[1].from == 0;
+    bool synthetic =
+        step < 0 ? item > 0 && it[-1].from == 0 : item + 1 < view->count && it[1].from == 0;
     uint32_t flags = 0, others = 0;
-    if (other == 0 || (maki_view_has(view, other) && !made)) return MAKI_OK;
+    if (other == 0 || (maki_view_has(view, other) && !synthetic)) return MAKI_OK;
     maki_status st = flags_of(conv, seq, &flags, err);
     if (st == MAKI_OK) st = flags_of(conv, other, &others, err);
     uint32_t result = step < 0 ? flags : others, before = step < 0 ? others : flags;
@@ -266,8 +270,8 @@ static maki_status parted(maki_conv *conv, const maki_view *view, size_t item, c
     return st;
 }
 
-static maki_status first_is_there(maki_conv *conv, const maki_view *view, const ranges *rows,
-                                  bool *yes, maki_err *err)
+static maki_status first_is_visible(maki_conv *conv, const maki_view *view, const ranges *rows,
+                                    bool *yes, maki_err *err)
 {
     for (size_t i = 0; i < rows->count; i++) {
         for (uint64_t seq = rows->at[i].from; seq <= rows->at[i].to; seq++) {
@@ -290,8 +294,8 @@ static bool in_ranges(const ranges *rows, uint64_t seq)
     return false;
 }
 
-/* What was hidden was chosen for the view of its time.  With an older event void, or one that was
- * void back, it may hide what must stay: then the undo is refused. */
+/* What an event hides was chosen for the view of its time.  With an older event undone, or applied again, it may hide
+ * what must stay: then the undo is refused. */
 static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t target, uint64_t to,
                                 maki_err *err)
 {
@@ -299,11 +303,11 @@ static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t ta
     maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .undo = target, .undo_to = to };
     bool first = true, broken = false;
     maki_status st = maki_conv_view_at(conv, &at, &view, err);
-    if (st == MAKI_OK) st = first_is_there(conv, view, rows, &first, err);
+    if (st == MAKI_OK) st = first_is_visible(conv, view, rows, &first, err);
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         if (view->items[i].from == 0) continue;
-        st = parted(conv, view, i, rows, -1, &broken, err);
-        if (st == MAKI_OK) st = parted(conv, view, i, rows, 1, &broken, err);
+        st = splits_pair(conv, view, i, rows, -1, &broken, err);
+        if (st == MAKI_OK) st = splits_pair(conv, view, i, rows, 1, &broken, err);
     }
     if (st != MAKI_OK) return st;
     for (size_t i = 0; i < view->pin_count; i++) {
@@ -344,7 +348,7 @@ static bool undoable(const maki_event *e)
     return e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
 }
 
-static void make_void(maki_decision *out, uint64_t ev, uint64_t to, maki_event_type type)
+static void write_undo(maki_decision *out, uint64_t ev, uint64_t to, maki_event_type type)
 {
     out->type = "undo";
     out->undone = ev;
@@ -385,7 +389,7 @@ static uint64_t run_end(const maki_events *events, size_t i)
     return last;
 }
 
-/* The newest that counts, with all of its run; one that cannot be undone before an older one is passed over. */
+/* The newest event that counts, with all of its run; one that cannot be undone yet is skipped. */
 static maki_status undo_newest(maki_conv *conv, maki_decision *out, maki_err *err)
 {
     const maki_view *view;
@@ -396,9 +400,10 @@ static maki_status undo_newest(maki_conv *conv, maki_decision *out, maki_err *er
         uint64_t target = e->run ? e->run : e->ev, to = run_end(&conv->events, i - 1);
         maki_event_type type = e->type;
         st = check_undo(conv, target, to, err);
-        if (st == MAKI_OK) make_void(out, target, to, type);
+        if (st == MAKI_OK) write_undo(out, target, to, type);
         if (st != MAKI_REFUSED) return st;
-        maki_status again = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err); /* as it is */
+        maki_status again =
+            maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err); /* the plain view again */
         if (again != MAKI_OK) return again;
     }
     return st;
@@ -427,7 +432,7 @@ static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx
         return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more",
                            u->ev);
     }
-    make_void(out, u->ev, u->to, run ? MAKI_EVENT_OTHER : target->type);
+    write_undo(out, u->ev, u->to, run ? MAKI_EVENT_OTHER : target->type);
     return check_undo(conv, u->ev, u->to, err);
 }
 
@@ -479,10 +484,10 @@ static maki_status decide_expand(maki_conv *conv, const maki_view *view, void *c
         const maki_event *e = &conv->events.at[i - 1];
         if (!touches(view, e, seq)) continue;
         if (e->type == MAKI_EVENT_PRUNE) return maki_decide_restore(view, seq, out, err);
-        make_void(out, e->ev, e->ev, e->type);
+        write_undo(out, e->ev, e->ev, e->type);
         return check_undo(conv, out->undone, out->undone, err);
     }
-    /* A parent's events cannot be undone from here; its texts can be shown whole all the same. */
+    /* Events of a parent cannot be undone from a fork; the texts that they trimmed can be restored. */
     size_t above = maki_view_trims_from(view, seq);
     for (; above < view->trim_count && view->trims[above]->seq == seq; above++) {
         if (view->trims[above]->restores || !maki_view_has(view, seq)) continue;

@@ -3,7 +3,8 @@
  * Derived: it can be missing, stale or corrupt without any loss, and is rebuilt from the
  * log.  It is written with pwrite, the count last, and replaced only by rename, so that readers in
  * other processes always see whole records.  Records are read with pread in small blocks and not
- * mapped: when another program truncates a mapped file, SIGBUS ends the process (docs/decisions/0002). */
+ * mapped: when another program truncates a mapped file, SIGBUS ends the process
+ * (docs/decisions/0002-index-read-with-pread.md). */
 #ifndef MAKI_LOG_INDEX_H
 #define MAKI_LOG_INDEX_H
 

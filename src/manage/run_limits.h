@@ -10,7 +10,7 @@
  *     keep        the caller's, profiles.ID.keepMessages, messagesRetainCount when it was set, the model's
  *     max_tokens  the caller's, agents.ID.maxTokens, llm.NAME.max_tokens
  *
- * The ID of a profile is the one in use, then the model.  docs/decisions/0008-figures-of-a-run.md says why. */
+ * The ID of a profile is the one in use, then the model.  docs/decisions/0008-limits-of-a-run.md says why. */
 #ifndef MAKI_MANAGE_RUN_LIMITS_H
 #define MAKI_MANAGE_RUN_LIMITS_H
 

@@ -1,4 +1,4 @@
-/* step_tools.c -- trim old tool output, then clear_output it; it goes before anything a person said.
+/* step_tools.c -- the step prune_tools: trim old tool output, then clear it; messages of the user are not changed.
  *
  * First every long output is cut to its head and tail, all of them at once: each change of an old message makes the
  * provider read everything after it again.  When the target is still not reached, and at least min_prunable_chars

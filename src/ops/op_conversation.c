@@ -354,7 +354,7 @@ static void write_only_in(maki_jw *out, const char *name, const maki_view *view,
 static bool has_synthetic(const maki_view *view, uint64_t ev)
 {
     for (size_t i = 0; i < view->count; i++) {
-        if (view->items[i].from == 0 && view->items[i].made->ev == ev) return true;
+        if (view->items[i].from == 0 && view->items[i].synthetic->ev == ev) return true;
     }
     return false;
 }
@@ -365,8 +365,8 @@ static void write_only_synthetic(maki_jw *out, const char *name, const maki_view
     maki_jw_field_array(out, name);
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
-        if (item->from == 0 && !has_synthetic(other, item->made->ev)) {
-            maki_jw_int(out, (int64_t)item->made->ev);
+        if (item->from == 0 && !has_synthetic(other, item->synthetic->ev)) {
+            maki_jw_int(out, (int64_t)item->synthetic->ev);
         }
     }
     maki_jw_end_array(out);

@@ -121,7 +121,7 @@ static maki_status visible_tokens(part_counts *c, maki_view_item item, maki_view
 
 static maki_status add_synthetic(part_counts *c, const maki_view_item *item, maki_err *err)
 {
-    enum part part = item->made->type == MAKI_EVENT_CONDENSE ? PART_SUMMARIES : PART_MARKERS;
+    enum part part = item->synthetic->type == MAKI_EVENT_CONDENSE ? PART_SUMMARIES : PART_MARKERS;
     maki_view_totals total;
     maki_status st = visible_tokens(c, *item, &total, err);
     if (st != MAKI_OK) return st;

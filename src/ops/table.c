@@ -13,7 +13,7 @@
 #define HOME     { "home", "path", "the state directory, in place of $MAKI_HOME", 0 }
 #define NOW      { "now", "number", "the time in ms instead of the clock", 0 }
 #define COUNTER  { "counter", "object", "{kind: chars4 | const with value | o200k}; chars4 by default", 0 }
-#define SUMMARIZER { "summarizer", "object", "{chunks, cost, outputTokens} or {kind: invalid | throws}", 0 }
+#define SUMMARIZER { "summarizer", "object", "for tests, a stub: {chunks, cost, outputTokens} or {kind: invalid | throws}", 0 }
 
 /* What a condense needs besides the messages, and what a decision needs. */
 #define CONDENSE_FIELDS                                                                            \
@@ -90,7 +90,7 @@
     { "head", "string", "the chain there", 1 },                                                    \
     EFFECT,                                                                                        \
     { "visible", "count", "messages in view afterwards", 1 },                                      \
-    { "tokensBefore", "number", "of all that is sent, as session.status counts", 1 },              \
+    { "tokensBefore", "number", "of the whole prompt, as session.status counts", 1 },              \
     { "tokensAfter", "number", "the same afterwards", 1 }
 #define CHANGE FIELDS(CHANGED)
 #define UNDONE(required)                                                                           \
@@ -109,35 +109,35 @@
     { "state", "string", "active or archived", 1 },                                                \
     { "model", "string", "of the newest reply", 1 },                                               \
     { "createdAt", "number", "ms", 1 }, { "messageCount", "count", "", 1 },                        \
-    { "tokenUsage", "object", "{input, output} of all its requests, those for summaries included", 1 },                          \
+    { "tokenUsage", "object", "{input, output} of all its requests, including those for summaries", 1 },                          \
     { "overrides", "object", "{thinking, maxTokens}", 1 }
 /* The options of a run on a conversation; the rest comes from the configuration and the model. */
 #define RUN_FIELDS                                                                                 \
     CONVERSATION, SUMMARIZER,                                                                      \
-    { "contextWindow", "number", "else that of the model or the configuration", 0 },               \
+    { "contextWindow", "number", "in tokens; by default that of the configuration or the model", 0 },               \
     { "maxTokens", "number", "reserved for the answer", 0 },                                       \
-    { "autoCondenseContext", "boolean", "at the threshold, not only when it is full", 0 },         \
-    { "autoCondenseContextPercent", "number", "the threshold", 0 },                                \
-    { "autoCondenseContextTokens", "number", "the threshold in tokens as well", 0 },               \
+    { "autoCondenseContext", "boolean", "run at the threshold, not only when the window is full", 0 },         \
+    { "autoCondenseContextPercent", "number", "the threshold, in percent of the window", 0 },                                \
+    { "autoCondenseContextTokens", "number", "the threshold in tokens; the lower is effective", 0 },               \
     { "profileThresholds", "object", "{profile: percent}; -1 inherits, else 5 to 100", 0 },        \
     { "currentProfileId", "string", "the profile in use; the model by default", 0 },               \
-    { "model", "string", "its window and threshold, unless given", 0 },                            \
-    { "agent", "string", "its settings; default by default", 0 },                                  \
+    { "model", "string", "whose window and threshold are used; by default that of the newest reply or of the configuration", 0 },                            \
+    { "agent", "string", "whose settings are used; \"default\" by default", 0 },                                  \
     { "provider", "string", "one of `llm` in the configuration", 0 },                              \
-    { "keepCount", "count", "newest messages that a condense leaves", 0 },                         \
-    { "otherTokens", "number", "sent besides its messages", 0 },                                   \
+    { "keepCount", "count", "how many of the newest messages a condense keeps", 0 },                         \
+    { "otherTokens", "number", "tokens sent besides its messages", 0 },                                   \
     { "policy", "string", "maki (the default), roo, clawdbot, files or one of the configuration", 0 }, \
-    { "force", "boolean", "now, whatever the limits say", 0 }
+    { "force", "boolean", "run now, even below the threshold", 0 }
 
 const maki_op_row maki_op_table[] = {
     PURE("budget.allocate", budget_allocate,
-         "The maximum of tokens for each layer of the context.",
+         "Divide a context window: the maximum of tokens for each layer.",
          FIELDS({ "maxTokens", "count", "the context window", 1 }),
          FIELDS({ "budget", "number", "90 % of the window", 1 },
                 { "layers", "object", "a ceiling for each layer; together they are more than the budget", 1 })),
 
     PURE("budget.fit", budget_fit,
-         "Which items fit a budget: the most important first, until one does not fit.",
+         "Choose items by priority until one does not fit the budget.",
          FIELDS({ "items", "array", "[{id, priority, tokens}]", 1 },
                 { "budgetTokens", "number", "the budget", 1 }),
          FIELDS({ "kept", "array", "their ids", 1 })),
@@ -146,7 +146,7 @@ const maki_op_row maki_op_table[] = {
          "Append messages to a conversation; created if missing.", "append",
          FIELDS(CONVERSATION, MESSAGES, EXPECT),
          FIELDS({ "seq", "count", "the newest message", 1 },
-                { "head", "string", "the chain there", 1 }),
+                { "head", "string", "the hash of all messages up to it, for expect", 1 }),
          COMMANDS({ "history", "append", "messages from standard input, one JSON object a line", "append", NULL, ARGS({ 0 }) })),
 
     PURE("history.cleanup", history_cleanup,
@@ -171,13 +171,13 @@ const maki_op_row maki_op_table[] = {
          "append",
          FIELDS(CONVERSATION, { "keepCount", "count", "how many of the newest stay; 3 by default", 0 }, SUMMARIZER, EXPECT),
          FIELDS(CHANGED, { "cost", "number", "of the summarizer", 0 }, FACTS),
-         COMMANDS({ "history", "condense", "the middle behind a summary", "change", "Condensed", WITH_EXPECT({ "--keep N", "keepCount" }) },
-                  { "chat", "condense", "the middle behind a summary", "change", "Condensed", ARGS({ "[KEEP]", "keepCount" }) })),
+         COMMANDS({ "history", "condense", "replace the middle by a summary", "change", "Condensed", WITH_EXPECT({ "--keep N", "keepCount" }) },
+                  { "chat", "condense", "replace the middle by a summary", "change", "Condensed", ARGS({ "[KEEP]", "keepCount" }) })),
 
     LOGGED("history.delete", history_delete,
-         "Back to before a message: it and all after it are out of view.", "append",
+         "Rewind to before a message: it and all later ones leave the view.", "append",
          FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE,
-         COMMANDS({ "history", "delete", "back to before SEQ", "change", "Deleted", WITH_EXPECT({ "SEQ", "seq" }) })),
+         COMMANDS({ "history", "delete", "rewind to before SEQ: it and all later messages leave the view", "change", "Deleted", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.diff", history_diff,
          "How the view differs between two revisions of a conversation.", "read",
@@ -192,15 +192,15 @@ const maki_op_row maki_op_table[] = {
                     ARGS({ "A", "a" }, { "[B]", "b" }) })),
 
     LOGGED("history.edit", history_edit,
-         "Back to before a message, and on with another in its place.", "append",
+         "Replace a message: rewind to before it and append another.", "append",
          FIELDS(CONVERSATION, SEQ("the message"),
                 { "message", "message", "the new message", 0 },
                 { "text", "string", "or only its new text: the role stays", 0 }, EXPECT), CHANGE,
-         COMMANDS({ "history", "edit", "back to SEQ and on with TEXT in its place, of the same role; or with a message as JSON", "change", "Edited",
+         COMMANDS({ "history", "edit", "replace message SEQ by TEXT, with the same role, or by a message in JSON; all later messages leave the view", "change", "Edited",
                     WITH_EXPECT({ "SEQ", "seq" }, { "TEXT", "message" }) })),
 
     BOTH("history.effective", history_effective,
-         "What of a tagged list, or of a conversation, the model may see.",
+         "The messages that the model is shown, of a tagged list or of a conversation.",
          "messages", FIELDS(MESSAGES), FIELDS(RESULT),
          "read",
          FIELDS(CONVERSATION, REVISION),
@@ -214,7 +214,7 @@ const maki_op_row maki_op_table[] = {
          COMMANDS({ "history chat", "expand", "undo what hides or trims message SEQ", "change", "Expanded", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.export", history_export,
-         "A conversation in the format of another program.", "read",
+         "Export a conversation in the format of another program.", "read",
          FIELDS(CONVERSATION,
                 { "format", "string", "roo, roo-ui, lines, openai or anthropic; roo by default", 0 }, REVISION),
          FIELDS({ "format", "string", "", 1 }, { "export", "any", "the conversation in that format", 1 }),
@@ -222,12 +222,12 @@ const maki_op_row maki_op_table[] = {
                     ARGS({ "--format roo|roo-ui|lines|openai|anthropic", "format" }, { "--seq N", "seq" }, { "--ev N", "ev" }) })),
 
     LOGGED("history.fork", history_fork,
-         "A new conversation that shares the messages up to one.", "append",
-         FIELDS(CONVERSATION, { "path", "path", "of the new one's messages file", 1 },
+         "Create a conversation that shares the messages up to one.", "append",
+         FIELDS(CONVERSATION, { "path", "path", "the messages file of the new conversation", 1 },
                 { "seq", "count", "the last message shared; the newest by default", 0 }),
          FIELDS({ "path", "string", "", 1 }, { "seq", "count", "", 1 }),
-         COMMANDS({ "history", "fork", "a new conversation that shares the messages up to SEQ", "fork", "Forked", ARGS({ "NEW", "path" }, { "[SEQ]", "seq" }) },
-                  { "chat", "fork", "go on in a copy that shares the messages so far", "fork", "Forked", ARGS({ "[SEQ]", "seq" }) })),
+         COMMANDS({ "history", "fork", "create a conversation that shares the messages up to SEQ", "fork", "Forked", ARGS({ "NEW", "path" }, { "[SEQ]", "seq" }) },
+                  { "chat", "fork", "continue in a fork that shares the messages so far", "fork", "Forked", ARGS({ "[SEQ]", "seq" }) })),
 
     LOGGED("history.fsck", history_fsck,
          "Find damage in a conversation and repair it; nothing is deleted.", "append",
@@ -235,13 +235,13 @@ const maki_op_row maki_op_table[] = {
          NONE),
 
     LOGGED("history.import", history_import,
-         "A new conversation from a file of another program.", "append",
+         "Create a conversation from a file of another program.", "append",
          FIELDS({ "source", "path", "the file", 1 }, CONVERSATION,
                 { "format", "string", "detected from its first lines by default", 0 }),
          FIELDS({ "format", "string", "which it was", 1 }, { "messages", "count", "", 1 },
                 { "events", "count", "", 1 }, { "skipped", "count", "broken lines", 1 },
                 { "other", "count", "lines that are not messages", 1 }),
-         COMMANDS({ "history", "import", "a new conversation from Roo Code, OpenAI or Anthropic arrays, Claude Code, Codex, opencode, Pi or Clawdbot", "import", NULL,
+         COMMANDS({ "history", "import", "create a conversation from Roo Code, OpenAI or Anthropic arrays, Claude Code, Codex, opencode, Pi or Clawdbot", "import", NULL,
                     ARGS({ "SOURCE", "source" }, { "PATH", "conversation" }, { "--format NAME", "format" }) })),
 
     PURE("history.keep", history_keep,
@@ -253,7 +253,7 @@ const maki_op_row maki_op_table[] = {
                 { "reasoningBlocksToPreserve", "array", "the reasoning blocks next to them", 1 })),
 
     PURE("history.limit_turns", history_limit_turns,
-         "The newest turns, by the lowest of the limits.",
+         "Keep the newest turns, by the lowest of the limits.",
          FIELDS(MESSAGES,
                 { "global", "count", "turns for all users; 0 is no limit", 0 },
                 { "perProvider", "object", "{provider: turns}", 0 },
@@ -262,7 +262,7 @@ const maki_op_row maki_op_table[] = {
          FIELDS(RESULT)),
 
     LOGGED("history.log", history_log,
-         "Every message of a conversation, and what was done to them.", "read",
+         "Every message of a conversation, and every event.", "read",
          FIELDS(CONVERSATION),
          FIELDS({ "messages", "array", "[{seq, ts, tokens, hidden, pinned, message}]", 1 },
                 { "events", "array", "as they stand in the file", 1 },
@@ -270,29 +270,29 @@ const maki_op_row maki_op_table[] = {
          COMMANDS({ "history", "log", "every message, hidden ones marked, and what was done", "log", NULL, ARGS({ 0 }) })),
 
     LOGGED("history.pin", history_pin,
-         "A message that no step may hide.", "append",
+         "Pin a message: no step may hide it.", "append",
          FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE,
-         COMMANDS({ "history session chat", "pin", "a message that nothing may hide", "change", "Pinned", WITH_EXPECT({ "SEQ", "seq" }) })),
+         COMMANDS({ "history session chat", "pin", "pin message SEQ: nothing may hide it", "change", "Pinned", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     PURE("history.repair_pairs", history_repair_pairs,
-         "OpenAI shape: every call answered once, right after it.",
+         "OpenAI shape: put one result right after every call.",
          FIELDS(MESSAGES),
          FIELDS(RESULT)),
 
     PURE("history.repair_results", history_repair_results,
-         "Anthropic shape: the results of a new user message made to fit the calls before it.",
+         "Anthropic shape: make the results in a new user message match the calls before it.",
          FIELDS({ "history", "messages", "what came before", 1 },
                 { "message", "message", "the new user message", 1 }),
          FIELDS({ "message", "message", "the repaired message", 1 })),
 
     PURE("history.request", history_request,
-         "What is sent: the effective messages since the last summary.",
+         "The messages to send: the effective ones since the last summary.",
          FIELDS(MESSAGES,
                 NOW),
          FIELDS(RESULT)),
 
     BOTH("history.rewind", history_rewind,
-         "Back to an event: cut events and messages, and undo the condenses and truncations cut.",
+         "Rewind: remove later events and messages, and undo the condenses and truncations among them.",
          "api", FIELDS({ "ui", "array", "the events", 1 },
                 { "api", "messages", "the messages", 1 },
                 { "by", "string", "\"ts\" or \"index\"", 1 },
@@ -304,17 +304,17 @@ const maki_op_row maki_op_table[] = {
                 { "api", "messages", "the messages that stay", 1 },
                 { "apiWritten", "boolean", "did the messages change?", 1 }),
          "append",
-         FIELDS(CONVERSATION, { "seq", "count", "the message that is the newest afterwards", 0 },
-                { "ev", "count", "or the event", 0 },
+         FIELDS(CONVERSATION, { "seq", "count", "the message to rewind to: it becomes the newest in view", 0 },
+                { "ev", "count", "or the event to rewind to", 0 },
                 { "value", "number", "or the time in ms: to before the first message of that time", 0 },
                 { "includeTarget", "boolean", "with value: keep that message", 0 }, EXPECT),
          CHANGE,
-         COMMANDS({ "history", "rewind", "back to message SEQ, to a time or to an event", "change", "Rewound",
+         COMMANDS({ "history", "rewind", "rewind to message SEQ, to a time or to an event", "change", "Rewound",
                     WITH_EXPECT({ "[SEQ]", "seq" }, { "--time MS", "value" }, { "--ev EVENT", "ev" }) },
-                  { "chat", "rewind", "back to message SEQ, and on from there", "change", "Rewound", ARGS({ "SEQ", "seq" }) })),
+                  { "chat", "rewind", "rewind to message SEQ and continue from there", "change", "Rewound", ARGS({ "SEQ", "seq" }) })),
 
     PURE("history.sequence", history_sequence,
-         "Several steps on one list of messages.",
+         "Run several steps on one list of messages.",
          FIELDS(MESSAGES,
                 { "steps", "array", "[{op, ...}]: history operations, append, slice, drop_markers, drop_summaries", 1 },
                 NOW),
@@ -322,23 +322,23 @@ const maki_op_row maki_op_table[] = {
                 { "stepResults", "array", "of truncations and refused condenses", 1 })),
 
     PURE("history.since_summary", history_since_summary,
-         "From the last summary on, beginning with a user message.",
+         "The messages from the last summary on, beginning with a user message.",
          FIELDS(MESSAGES,
                 NOW),
          FIELDS(RESULT)),
 
     LOGGED("history.status", history_status,
-         "How large a conversation and its view are.", "read",
+         "The size of a conversation and of its view.", "read",
          FIELDS(CONVERSATION,
                 { "model", "string", "count for this model; that of the newest reply by default", 0 }),
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
-                { "head", "string", "the chain after the newest message", 1 },
+                { "head", "string", "the hash of all messages, for expect", 1 },
                 { "visible", "count", "messages in view", 1 },
-                { "tokens", "number", "of all that is sent, as session.status counts", 1 },
+                { "tokens", "number", "of the whole prompt, as session.status counts", 1 },
                 { "family", "string", "the encoding they were counted in", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "readOnly", "boolean", "", 1 }),
-         COMMANDS({ "history", "status", "how large it and its view are", "fields", NULL,
+         COMMANDS({ "history", "status", "the size of the conversation and of its view", "fields", NULL,
                     ARGS({ "--model NAME", "model" }) })),
 
     LOGGED("history.trim", history_trim,
@@ -348,7 +348,7 @@ const maki_op_row maki_op_table[] = {
                 { "head", "count", "characters kept at its start; 1500 by default", 0 },
                 { "tail", "count", "characters kept at its end; 1500 by default", 0 }, EXPECT),
          CHANGE,
-         COMMANDS({ "history", "trim", "one long block to head and tail", "change", "Trimmed",
+         COMMANDS({ "history", "trim", "trim a long block to its head and tail", "change", "Trimmed",
                     WITH_EXPECT({ "SEQ", "seq" }, { "--block N", "block" }, { "--head N", "head" }, { "--tail N", "tail" }) })),
 
     BOTH("history.truncate", history_truncate,
@@ -362,18 +362,18 @@ const maki_op_row maki_op_table[] = {
          "append",
          FIELDS(CONVERSATION, { "fraction", "number", "of those after the first; 0.5 by default", 0 }, EXPECT),
          CHANGE,
-         COMMANDS({ "history", "truncate", "half of it behind a marker", "change", "Truncated", WITH_EXPECT({ "--fraction F", "fraction" }) })),
+         COMMANDS({ "history", "truncate", "hide the older half behind a marker", "change", "Truncated", WITH_EXPECT({ "--fraction F", "fraction" }) })),
 
     LOGGED("history.undo", history_undo,
-         "Undo an event; the newest effective one by default.", "append",
+         "Undo an event; by default the newest that is not undone.", "append",
          FIELDS(CONVERSATION, { "ev", "count", "the event", 0 }, EXPECT),
          FIELDS(CHANGED, UNDONE(1)),
-         COMMANDS({ "history chat", "undo", "undo the newest step, or that one; of an undo: redo", "change", "Undone", WITH_EXPECT({ "[EVENT]", "ev" }) })),
+         COMMANDS({ "history chat", "undo", "undo the newest step, or EVENT; undoing an undo redoes it", "change", "Undone", WITH_EXPECT({ "[EVENT]", "ev" }) })),
 
     LOGGED("history.unpin", history_unpin,
-         "A pinned message may be hidden again.", "append",
+         "Unpin a message: it may be hidden again.", "append",
          FIELDS(CONVERSATION, SEQ("the message"), EXPECT), CHANGE,
-         COMMANDS({ "history session", "unpin", "it may be hidden again", "change", "Unpinned", WITH_EXPECT({ "SEQ", "seq" }) })),
+         COMMANDS({ "history session", "unpin", "unpin message SEQ: it may be hidden again", "change", "Unpinned", WITH_EXPECT({ "SEQ", "seq" }) })),
 
     LOGGED("history.verify", history_verify,
          "Verify that no byte of a conversation was changed.", "read",
@@ -446,9 +446,9 @@ const maki_op_row maki_op_table[] = {
                 { "run", "count", "for manage.undo", 0 },
                 { "contextWindow", "number", "the window that was used", 1 },
                 { "windowFrom", "string", "where it comes from", 1 },
-                { "windowSmall", "boolean", "it is under window.warning", 0 },
+                { "windowSmall", "boolean", "it is below the setting window.warning", 0 },
                 { "threshold", "number", "in percent", 0 },
-                { "thresholdTokens", "number", "in tokens; the lower counts", 0 },
+                { "thresholdTokens", "number", "in tokens; the lower is effective", 0 },
                 { "thresholdInvalid", "boolean", "the profile's was ignored", 0 },
                 { "model", "string", "", 0 },
                 { "steps", "array", "[{step, event, undone, refused}]", 1 }),
@@ -462,7 +462,7 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "run", "count", "which it was", 1 },
                 { "events", "count", "how many events were undone", 1 }, EFFECT,
                 { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 }),
-         COMMANDS({ "history", "undo-run", "undo all steps of the newest run, or of that one", "fields", NULL, ARGS({ "[RUN]", "run" }) })),
+         COMMANDS({ "history", "undo-run", "undo all steps of the newest run, or of RUN", "fields", NULL, ARGS({ "[RUN]", "run" }) })),
 
     PURE("memory.hybrid_score", memory_hybrid_score,
          "One score from similarity and keywords.",
@@ -473,7 +473,7 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "score", "number", "", 1 })),
 
     PURE("profile.strategy", profile_strategy,
-         "What suits a model: when to condense, by which model, how hard.",
+         "The built-in settings of a model: when to condense, with which model, how much.",
          FIELDS({ "modelId", "string", "the model", 1 }),
          FIELDS({ "threshold", "number", "percent", 1 },
                 { "condenseModel", "string", "", 1 },
@@ -502,20 +502,20 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "result", "boolean", "", 1 })),
 
     PURE("prune.hard_clear", prune_hard_clear,
-         "Only the newest messages.",
+         "Keep only the newest messages.",
          FIELDS(MESSAGES,
                 { "keepLast", "count", "3 by default", 0 }),
          FIELDS(RESULT)),
 
     PURE("prune.level", prune_level,
-         "How hard to prune by how full the window is.",
+         "Choose a kind of pruning by how full the window is.",
          FIELDS({ "totalTokens", "number", "in use", 1 },
                 { "contextWindow", "number", "of the model", 1 }),
          FIELDS({ "action", "string", "none, soft_trim or hard_clear", 1 },
                 { "targetTokens", "number", "after a soft trim, else null", 1 })),
 
     PURE("prune.soft_trim", prune_soft_trim,
-         "A summary in place of all but the newest messages.",
+         "Replace all but the newest messages by a summary.",
          FIELDS(MESSAGES,
                 SUMMARIZER,
                 { "keepLast", "count", "3 by default", 0 }),
@@ -524,7 +524,7 @@ const maki_op_row maki_op_table[] = {
     PURE("prune.tools", prune_tools,
          "Shorten and clear old tool results.",
          FIELDS(MESSAGES,
-                { "contextWindowTokens", "number", "of the model; 0 leaves all as it is", 1 },
+                { "contextWindowTokens", "number", "of the model; 0: change nothing", 1 },
                 { "settings", "object", "keepLastAssistants, softTrimRatio, hardClearRatio, minPrunableToolChars, softTrim, hardClear, tools", 0 }),
          FIELDS(RESULT,
                 { "messagesChanged", "count", "", 1 })),
@@ -532,9 +532,9 @@ const maki_op_row maki_op_table[] = {
     LOGGED("request.build", request_build,
          "The body of the request that would be sent for a conversation.", "read",
          FIELDS(CONVERSATION,
-                { "protocol", "string", "one that `llm.*.protocol` may name", 1 },
+                { "protocol", "string", "one of those of the setting llm.*.protocol", 1 },
                 { "model", "string", "", 1 },
-                { "provider", "string", "openai, deepseek, zai ...: what becomes of reasoning; by the model by default", 0 },
+                { "provider", "string", "openai, deepseek, zai ...: how reasoning is sent; by default chosen by the model", 0 },
                 { "maxTokens", "count", "of the answer", 0 },
                 { "contextLength", "count", "ollama: the window to load the model with", 0 },
                 { "stream", "boolean", "false by default", 0 },
@@ -561,7 +561,7 @@ const maki_op_row maki_op_table[] = {
                     ARGS({ "--limit N", "limit" }, { "--provider NAME", "provider" }, { "--dry-run", "preview" }) })),
 
     SYSTEM("session.list", session_list,
-         "The sessions there are, the newest first.",
+         "All sessions, the newest first.",
          FIELDS({ "agent", "string", "of this agent only", 0 },
                 { "limit", "count", "maximum; 50 by default", 0 },
                 HOME),
@@ -578,30 +578,30 @@ const maki_op_row maki_op_table[] = {
                 { "mainKey", "string", "", 1 })),
 
     LOGGED("session.resolve", session_resolve,
-         "The session that a message of a channel belongs to; created if missing.", "append",
+         "Find the session of a channel's message; created if missing.", "append",
          FIELDS({ "channel", "string", "telegram, discord ...; not needed with scope global", 0 },
                 { "sender", "string", "who wrote it", 0 },
-                { "group", "string", "where, when that is a group", 0 },
+                { "group", "string", "the group, if it was written in one", 0 },
                 { "thread", "string", "in a thread: the id of its parent", 0 },
                 { "agent", "string", "\"default\" by default", 0 },
                 { "scope", "string", "global, per-group or per-sender; agents.AGENT.scope by default", 0 },
-                { "new", "boolean", "archive the present one; a new one gets its key", 0 },
+                { "new", "boolean", "archive the current one and create another with its key", 0 },
                 HOME),
          FIELDS({ "made", "boolean", "it is new", 1 }, SESSION_FIELDS,
                 { "note", "string", "why its sessions.json could not be used or written", 0 }),
-         COMMANDS({ "session", "resolve", "the session of a message; created if missing (--new: archive the present one)", "session", NULL,
+         COMMANDS({ "session", "resolve", "find the session of a message; created if missing (--new: archive the current one)", "session", NULL,
                     ARGS({ "--channel NAME", "channel" }, { "--sender ID", "sender" }, { "--group ID", "group" },
                          { "--thread PARENT", "thread" }, { "--agent NAME", "agent" },
                          { "--scope global|per-group|per-sender", "scope" }, { "--new", "new" }) })),
 
     LOGGED("session.set", session_set,
-         "The overrides of a session, and whether it is archived.", "append",
+         "Override settings for a session, or archive it.", "append",
          FIELDS(CONVERSATION,
-                { "thinking", "string", "off, minimal, low, medium or high; null takes it away", 0 },
-                { "maxTokens", "count", "the longest answer; null takes it away", 0 },
+                { "thinking", "string", "off, minimal, low, medium or high; null removes the override", 0 },
+                { "maxTokens", "count", "of an answer; null removes the override", 0 },
                 { "state", "string", "active or archived", 0 }),
          FIELDS(SESSION_FIELDS),
-         COMMANDS({ "session", "set", "overrides of this session; default: the setting of the agent", "session", NULL,
+         COMMANDS({ "session", "set", "override settings for this session; \"default\" removes an override", "session", NULL,
                     ARGS({ "--thinking off|minimal|low|medium|high|default", "thinking" }, { "--max-tokens N|default", "maxTokens" },
                          { "--state active|archived", "state" }) })),
 
@@ -629,7 +629,7 @@ const maki_op_row maki_op_table[] = {
                 { "scale", "number", "its tokens for one of o200k_base", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
                 { "threshold", "number", "percent of the window at which a run starts", 0 },
-                { "thresholdTokens", "number", "the same in tokens; the lower counts", 0 },
+                { "thresholdTokens", "number", "the same in tokens; the lower is effective", 0 },
                 { "parts", "array", "[{part, messages, tokens}]: system, tools, systemMessages, user, assistant, toolCalls, toolResults, summaries, markers, other", 1 },
                 SESSION_FIELDS),
          COMMANDS({ "session chat", "status", "how full the window is, and with what", "status", NULL,
@@ -643,15 +643,15 @@ const maki_op_row maki_op_table[] = {
                 { "fixed", "number", "what tokens.count answered as fixed; 0 by default", 0 },
                 { "calibration", "object", "{model: {factor, error, samples}}: earlier results", 0 }),
          FIELDS({ "calibration", "object", "the new result", 1 },
-                { "used", "boolean", "false: the numbers cannot be true and were skipped", 1 },
+                { "used", "boolean", "false: the numbers are not plausible and were ignored", 1 },
                 { "factor", "number", "", 1 },
                 { "error", "number", "the mean error, as a share", 1 },
                 { "samples", "count", "", 1 })),
 
     PURE("tokens.context", tokens_context,
-         "How full the context is, by the events.",
+         "How full the context is, from Roo's UI messages.",
          FIELDS({ "events", "array", "oldest first", 1 }),
-         FIELDS({ "contextTokens", "number", "of the newest that knows", 1 },
+         FIELDS({ "contextTokens", "number", "from the newest event that has them", 1 },
                 { "totalCost", "number", "of all", 1 })),
 
     PURE("tokens.count", tokens_count,
@@ -665,21 +665,21 @@ const maki_op_row maki_op_table[] = {
                 { "model", "string", "whose tokens to count", 0 },
                 { "encoding", "string", "o200k_base (the default), cl100k_base or claude, whatever the model", 0 },
                 { "calibration", "object", "the result of tokens.calibrate", 0 },
-                { "detail", "boolean", "each message by its parts", 0 }),
+                { "detail", "boolean", "report the parts of each message", 0 }),
          FIELDS({ "tokens", "number", "the factor times counted, rounded up, and fixed", 1 },
-                { "exact", "boolean", "it is what the provider counts", 0 },
-                { "error", "number", "the share it may be wrong by", 0 },
+                { "exact", "boolean", "the provider counts the same", 0 },
+                { "error", "number", "the maximum error, as a share", 0 },
                 { "family", "string", "of the model", 0 },
                 { "encoding", "string", "the encoding it was counted in", 0 },
                 { "factor", "number", "", 0 },
                 { "counted", "count", "tokens of text in that encoding", 0 },
                 { "fixed", "count", "of images, files and the chat format: the factor is not for them", 0 },
-                { "tools", "count", "of counted: the definitions", 0 },
-                { "reply", "count", "of fixed: the beginning of the reply", 0 },
+                { "tools", "count", "of these, the definitions of tools", 0 },
+                { "reply", "count", "of fixed, the beginning of the reply", 0 },
                 { "perMessage", "array", "[{tokens, text, reasoning, calls, results, images, files, overhead}]", 0 })),
 
     PURE("tokens.decode", tokens_decode,
-         "The text of tokens.",
+         "The text of token ids.",
          FIELDS({ "tokens", "array", "ids", 1 },
                 { "encoding", "string", "o200k_base by default", 0 },
                 { "model", "string", "the encoding of this model", 0 }),
@@ -689,11 +689,11 @@ const maki_op_row maki_op_table[] = {
                 { "badByte", "count", "where it stops being UTF-8", 0 })),
 
     PURE("tokens.encode", tokens_encode,
-         "The tokens of a text, by their ids.",
+         "The token ids of a text.",
          FIELDS({ "text", "string", "", 1 },
                 { "encoding", "string", "o200k_base by default", 0 },
                 { "model", "string", "the encoding of this model", 0 },
-                { "special", "boolean", "<|endoftext|> and its like are one token; else plain text", 0 }),
+                { "special", "boolean", "special tokens like <|endoftext|> are one token each, not plain text", 0 }),
          FIELDS({ "tokens", "array", "ids", 1 },
                 { "count", "count", "", 1 },
                 { "encoding", "string", "", 1 })),
@@ -704,14 +704,14 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "tokens", "number", "", 1 })),
 
     PURE("tokens.models", tokens_models,
-         "How a model is counted: its family, encoding, factor and error; all families without one.",
+         "How the tokens of a model are counted: family, encoding, factor and error; without a model, all families.",
          FIELDS({ "model", "string", "any provider's spelling", 0 },
                 { "calibration", "object", "the result of tokens.calibrate", 0 }),
          FIELDS({ "family", "string", "", 0 },
                 { "encoding", "string", "", 0 },
                 { "factor", "number", "", 0 },
                 { "exact", "boolean", "", 0 },
-                { "error", "number", "the share a count may be wrong by", 0 },
+                { "error", "number", "the maximum error, as a share", 0 },
                 { "perMessage", "count", "tokens around a message", 0 },
                 { "perReply", "count", "the beginning of the reply", 0 },
                 { "families", "array", "[{family, encoding, factor, error, exact, models}]", 0 })),

@@ -1,4 +1,4 @@
-/* prefixes.c -- open addressing with linear probing in a file; slot 0 is the header.
+/* prefixes.c -- a hash table in a file: open addressing with linear probing; slot 0 is the header.
  *
  * Always: the capacity is a power of two, and at most half of it is used; each record has a checksum.  A deleted entry
  *         keeps its slot (a tombstone without a session), so that probing goes on past it; growing leaves it out. */

@@ -1,4 +1,4 @@
-/* scope.c -- the secret's file, and HMAC-SHA-256 over parts with their lengths. */
+/* scope.c -- read or create the secret, and compute scopes: HMAC-SHA-256 over parts with their lengths. */
 #define OPENSSL_SUPPRESS_DEPRECATED /* the HMAC that can be updated in steps */
 #include "proxy/scope.h"
 

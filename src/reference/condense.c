@@ -1,4 +1,4 @@
-/* condense.c -- a condense as the reference does it: choose_source the messages, call the summarizer, insert_summary the summary.
+/* condense.c -- a condense as in the reference: choose the messages, call the summarizer, insert the summary.
  *
  * Nothing changes before all that can fail has succeeded.  The order of the checks is the
  * reference's, because it decides which code a caller sees.  The summarizer reads the raw list since

@@ -1,4 +1,7 @@
-/* keep.c -- the tail of a condense: index the calls of the few messages before it, then look up the call of each result.
+/* keep.c -- choose what a condense keeps: the last messages, and the calls that their tool results answer.
+ *
+ * In:    a list of messages and how many to keep.  Out: the tail, and the blocks of calls and reasoning to preserve.
+ * The calls of the LOOKBACK messages before the tail are indexed by id; the call of each result is then looked up.
  *
  * Calls come in the order of the results, each once; of two calls with one id the newer counts. */
 #include "reference/keep.h"

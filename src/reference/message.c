@@ -1,6 +1,6 @@
-/* message.c -- message_parser messages into facts about their bytes, and writing them with the changes applied.
+/* message.c -- parse messages into spans of their known fields, and write them with the changes applied.
  *
- * Reading records where each known field stands and refuses a field of the invalid type, or one that occurs twice.
+ * Parsing records where each known field is, and refuses a field of a wrong type, or one that occurs twice.
  * Writing copies the bytes between the changed fields: an unchanged message comes out byte for byte. */
 #include "reference/message.h"
 
@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/str_util.h"
 
-/* ---- message_parser ------------------------------------------------------------------------------- */
+/* ---- parsing -------------------------------------------------------------------------------------- */
 
 typedef struct message_parser {
     maki_where where;

@@ -1,7 +1,7 @@
-/* repair.c -- assign_calls tool results with the calls they answer, in the Anthropic and in the OpenAI format.
+/* repair.c -- match tool results with their calls, in the Anthropic and in the OpenAI format.
  *
  * One message: a first pass finds out whether anything must change, a second one gives each result its call.  A whole
- * list: each call gets its answers from the messages up to the next assistant message.  Nothing is changed in index. */
+ * list: each call gets its answers from the messages up to the next assistant message.  The input is not changed. */
 #include "reference/repair.h"
 
 #include "base/idset.h"

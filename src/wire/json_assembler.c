@@ -1,4 +1,4 @@
-/* json_assembler.c -- one spool per field, by name, in order of arrival.  The fields of the initial object are written
+/* json_assembler.c -- assemble an object from deltas: one spool per field, by name, in order of arrival.  The fields of the initial object are written
  * first, each followed by what was added to it; then those that came later. */
 #include "wire/json_assembler.h"
 
@@ -170,8 +170,8 @@ static void write_json(maki_json_assembler *ja, maki_jw *w, maki_str key, maki_s
 }
 
 /* `before`: the field's value in the initial object; len 0: none. */
-static void write_gathered(maki_json_assembler *ja, maki_jw *w, maki_assembled *f, maki_str key,
-                           maki_str before)
+static void write_assembled(maki_json_assembler *ja, maki_jw *w, maki_assembled *f, maki_str key,
+                            maki_str before)
 {
     maki_str value = maki_sticky_text(ja->failure, &f->value), open = { "", 0 }, close = { "", 0 };
     if (f->kind == MAKI_ASSEMBLE_JSON) {
@@ -199,7 +199,7 @@ void maki_json_assembler_write(maki_json_assembler *ja, maki_jw *w, const char *
         maki_assembled *f = find(ja, item.key);
         if (maki_key_in(item.key, except)) continue;
         if (f)
-            write_gathered(ja, w, f, item.key, item.value);
+            write_assembled(ja, w, f, item.key, item.value);
         else
             maki_write_field(w, item.key, item.value);
     }
@@ -207,6 +207,6 @@ void maki_json_assembler_write(maki_json_assembler *ja, maki_jw *w, const char *
         maki_assembled *f = &ja->fields[i];
         bool done = maki_is_object(initial) && maki_json_get(initial, name_of(f), &there);
         if (!done && !maki_key_in(name_of(f), except))
-            write_gathered(ja, w, f, name_of(f), (maki_str){ "", 0 });
+            write_assembled(ja, w, f, name_of(f), (maki_str){ "", 0 });
     }
 }

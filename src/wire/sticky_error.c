@@ -1,4 +1,4 @@
-/* sticky_error.c -- each function does nothing once `status` is not MAKI_OK. */
+/* sticky_error.c -- append to spools with a sticky error: each function does nothing once `status` is not MAKI_OK. */
 #include "wire/sticky_error.h"
 
 void maki_sticky_set(maki_sticky_error *failure, maki_status status)

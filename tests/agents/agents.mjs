@@ -1,7 +1,7 @@
-// agents.mjs -- real agents, each started by `maki connect`, finish turns through the proxy to the fake
-// provider: a turn of text, a turn in which a file is read, and another turn of that conversation later on.
+// agents.mjs -- real agents, each started by `maki connect`, complete turns through the proxy with the fake
+// provider: a turn of text, a turn that reads a file, and a later turn of the same conversation.
 //
-// Run by tests/agents/apart: no network but loopback.  A home that is thrown away, a key that is none.
+// Run by tests/agents/apart: no network but loopback, a temporary home and a dummy key.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,10 +1,10 @@
-/* cases.c -- runs the cases of tests/cases: what each operation must answer, as data.
+/* cases.c -- run the cases of tests/cases: the expected answers of operations, as data.
  *
  *     cases FILE.json ...            each case once, its answer compared
  *     cases --faults FILE.json ...   each case again with the 1st, 2nd, 3rd ... allocation failing
  *
- * A case is {name, op, input, expect, note?}.  The answer must contain what `expect` holds; fields
- * at its top that are not asked for are ignored.
+ * A case is {name, op, input, expect, note?}.  The answer must contain what `expect` holds; other
+ * top-level fields are ignored.
  * In `input`:   {"$rep": [text, n]} is a string repeated, {"$cat": [a, b]} a concatenation.
  * In `expect`:  "$C1", "$T1" ...  any id: same name, same id; other name, other id
  *               "$NONEMPTY"       any non-empty string     "$CONTAINS(x)"   one that contains x

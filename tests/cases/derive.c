@@ -1,4 +1,4 @@
-/* derive.c -- see derive.h. */
+/* derive.c -- compute the values that some cases expect from an answer (derive.h): counts, flags and excerpts. */
 #include "derive.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* derive.h -- some expectations are a reading of the answer rather than the answer itself. */
+/* derive.h -- expected values that are derived from an answer, instead of being a field of it. */
 #ifndef MAKI_TESTS_DERIVE_H
 #define MAKI_TESTS_DERIVE_H
 

@@ -1,10 +1,10 @@
-/* log_chaos.c -- real processes on one log: writers that are killed anywhere, writers that race, a
- * reader beside them that never stops.
+/* log_chaos.c -- several processes on one log: writers that are killed at random points, concurrent writers, and a
+ * reader at the same time.
  *
- * What a row must say follows from its number alone, so that anybody can check any row.  Every wait
- * is for a message, a lock or the end of a process; nothing sleeps and nothing is timed.
+ * The content of a row follows from its number, so that every process can check every row.  Every wait is for a
+ * message, a lock or the end of a process; nothing sleeps and nothing is timed.
  *
- *     log_chaos [kills] [seed]      500 and 20261115 unless told */
+ *     log_chaos [kills] [seed]      by default 500 and 20261115 */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -36,14 +36,14 @@ typedef struct place {
 } place;
 
 static maki_fact_state facts; /* of this process */
-static maki_token_counter tally;
+static maki_token_counter counter;
 
 static maki_log_options options_of(bool read_only)
 {
     maki_env env = maki_env_system();
     facts = (maki_fact_state){ .alloc = env.alloc };
-    maki_token_counter_close(&tally);
-    maki_token_counter_init(&tally, &env);
+    maki_token_counter_close(&counter);
+    maki_token_counter_init(&counter, &env);
     return (maki_log_options){ .create = !read_only,
                                .read_only = read_only,
                                .durability = MAKI_SYNC,
@@ -51,7 +51,7 @@ static maki_log_options options_of(bool read_only)
                                .facts = maki_facts_of,
                                .facts_ctx = &facts,
                                .tokens = maki_token_counter_row,
-                               .tokens_ctx = &tally };
+                               .tokens_ctx = &counter };
 }
 
 /* Row `seq`, borrowed until the next call: some are short, some longer than a page, all with
@@ -238,7 +238,7 @@ static void on_alarm(int signal)
     (void)signal; /* flock ends with EINTR */
 }
 
-/* Nobody keeps the lock.  The reader beside us may hold it for a moment, so we wait our turn; a writer that
+/* No process keeps the lock.  The reader next to us may hold it shortly, so we wait for it; a writer that
  * was killed and still had it would keep it for ever. */
 static bool lock_gets_free(const char *path)
 {
@@ -370,7 +370,7 @@ static void test_races(size_t count, uint64_t seed)
     directory_open(&p.f);
     snprintf(p.path, sizeof p.path, "%s/messages.jsonl", p.f.path);
     directory_write(p.path, MAKI_LIT(""));
-    tap_row("two writers of %zu rows each, a reader beside them: no update is lost", count);
+    tap_row("two writers of %zu rows each, and a reader: no update is lost", count);
     reader r = start_reader(&p, seed | 1, true);
     pid_t writers[2];
     for (size_t i = 0; i < 2; i++) {
@@ -395,6 +395,6 @@ int main(int argc, char **argv)
     printf("# seed %" PRIu64 "\n", seed);
     test_races(400, seed);
     test_kills(kills, seed);
-    maki_token_counter_close(&tally);
+    maki_token_counter_close(&counter);
     return tap_end();
 }

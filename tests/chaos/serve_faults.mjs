@@ -1,5 +1,5 @@
-// serve_faults.mjs -- an upstream that is slow, dead, cut or lies about its length, and clients that go away: what the
-// client sees, and what the log says about it afterwards.
+// serve_faults.mjs -- an upstream that is slow, down, closes early or sends a wrong length, and clients that disconnect:
+// what the client gets, and what is recorded.
 import assert from 'node:assert/strict';
 import test from 'node:test';
 import { metric, quiet, readConversations, startFake, startMaki, until } from '../e2e/lib.mjs';
@@ -36,7 +36,7 @@ async function finish(maki) {
 
 // ---- upstream ---------------------------------------------------------------------------------------
 
-test('an upstream that drips: every byte arrives, and the log has the whole', async (t) => {
+test('an upstream that sends byte by byte: every byte arrives and is recorded', async (t) => {
   const text = 'すし 🍣 "slowly"';
   const bytes = Buffer.from(HEAD + [...text].map((letter) => chunk(delta(letter))).join('') + chunk('data: [DONE]\n\n') + '0\r\n\r\n');
   const { maki } = await pair(t, (_, socket) => {
@@ -58,7 +58,7 @@ test('an upstream that drips: every byte arrives, and the log has the whole', as
   await finish(maki);
 });
 
-test('an upstream that refuses: 502, and the question is in the log', async (t) => {
+test('an upstream that refuses connections: 502, and the request is in the log', async (t) => {
   const maki = await startMaki(t, { upstream: 'http://127.0.0.1:1' }); // the kernel gives that port to nobody
   const reply = await ask(maki.url, '/v1/chat/completions', question('誰かいますか'));
   assert.equal(reply.status, 502);
@@ -70,7 +70,7 @@ test('an upstream that refuses: 502, and the question is in the log', async (t) 
   await finish(maki);
 });
 
-test('an upstream that cannot be reached: told within the time it is given', async (t) => {
+test('an upstream that cannot be reached: an error within the connect timeout', async (t) => {
   // documentation's own network: no route, or no answer
   const maki = await startMaki(t, { upstream: 'http://192.0.2.1:9', args: ['--connect-timeout', '500ms'] });
   const reply = await ask(maki.url, '/v1/chat/completions', question('hello'));
@@ -108,7 +108,7 @@ for (const [what, stream, bytes, end, text] of [
   });
 }
 
-test('a length that is too long: the client sees the cut', async (t) => {
+test('a Content-Length that is too long: the client sees a truncated reply', async (t) => {
   const { maki } = await pair(t, (_, socket) => socket.end(counted(json('short'), 5000)));
   const reply = await ask(maki.url, '/v1/chat/completions', question('長さ'));
   assert.equal(reply.whole, false);
@@ -117,7 +117,7 @@ test('a length that is too long: the client sees the cut', async (t) => {
   await finish(maki);
 });
 
-test('a length that is too short: cut to what it says, and nothing of the rest is taken for a reply', async (t) => {
+test('a Content-Length that is too short: the reply is cut to it, and the rest is not a second reply', async (t) => {
   const { maki } = await pair(t, (_, socket) => socket.write(counted(json('right')) + 'HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil'));
   for (let i = 0; i < 5; i++) {
     const reply = await ask(maki.url, '/v1/chat/completions', question(`長さ ${i}`));
@@ -128,7 +128,7 @@ test('a length that is too short: cut to what it says, and nothing of the rest i
   await finish(maki);
 });
 
-test('every protocol, cut by the provider after each hundred bytes: the log stays whole, and a retry goes on', async (t) => {
+test('every protocol, cut by the provider after each hundred bytes: the log stays valid, and a retry continues', async (t) => {
   const fake = await startFake(t);
   const maki = await startMaki(t, { upstream: fake.url });
   for (const name of Object.keys(protocols)) {
@@ -148,7 +148,7 @@ test('every protocol, cut by the provider after each hundred bytes: the log stay
 
 // ---- clients ----------------------------------------------------------------------------------------
 
-test('a client that goes away in the middle of a stream: upstream is left, what was said is in the log', async (t) => {
+test('a client that disconnects in the middle of a stream: the upstream request ends, the partial reply is in the log', async (t) => {
   let left;
   const gone = new Promise((resolve) => { left = resolve; });
   const { maki } = await pair(t, (_, socket) => {
@@ -168,7 +168,7 @@ test('a client that goes away in the middle of a stream: upstream is left, what 
   await finish(maki);
 });
 
-test('clients that go away while they send: nothing is recorded, nothing stays open', async (t) => {
+test('clients that disconnect while they send: nothing is recorded, no descriptor leaks', async (t) => {
   const { maki } = await pair(t, () => {});
   await ask(maki.url, '/nothing', '{}');
   const before = descriptorsOf(maki.child.pid);
@@ -189,7 +189,7 @@ for (const [what, args, send, answer] of [
   ['half a head and then nothing: told so', ['--head-timeout', '300ms'], 'POST /v1/messages HTTP/1.1\r\nHost: loc', /^HTTP\/1.1 408 /],
   ['not even a byte: closed', ['--idle-timeout', '1s'], '', /^$/],
 ]) {
-  test(`${what}, and the place is free again`, async (t) => {
+  test(`${what}, and its connection is freed`, async (t) => {
     const { maki } = await pair(t, () => {}, args);
     const { port } = new URL(maki.url);
     const clients = Array.from({ length: 200 }, () => new Client(Number(port)).send(send));

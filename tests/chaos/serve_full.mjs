@@ -1,5 +1,5 @@
-// serve_full.mjs -- the disk is full: requests go on with the right replies, recording is off and says so; when there
-// is room again it goes on by itself, and the log is whole.
+// serve_full.mjs -- a full disk: requests are still forwarded, recording is off and reported; when there is space
+// again, recording resumes by itself and the log is complete.
 //
 // Runs on a small disk of its own at $TINY_DISK (tiny_disk makes it).
 import assert from 'node:assert/strict';
@@ -15,7 +15,7 @@ const disk = process.env.TINY_DISK;
 const ballast = path.join(disk, 'ballast');
 const home = path.join(disk, 'home');
 
-/** Take all the room there is but `left` bytes (whole pages, as the disk counts). */
+/** Fill the disk except for `left` bytes (whole pages, as the disk counts). */
 function fill(left = 0) {
   const fd = fs.openSync(ballast, 'a');
   for (let size = 1 << 20; size >= 1; size >>= 1) {
@@ -34,7 +34,7 @@ function free(bytes) {
   if (bytes) fs.truncateSync(ballast, Math.max(0, fs.statSync(ballast).size - bytes));
 }
 
-/** Everything that /maki/events tells. */
+/** All events of /maki/events. */
 function listen(t, url) {
   const told = [];
   const request = http.get(`${url}/maki/events`, (reply) => {
@@ -61,7 +61,7 @@ async function start(t, env) {
   return { maki, health };
 }
 
-/** Each protocol's talk goes on by one turn, streaming and not; every reply is right. */
+/** One more turn in every protocol, streaming and not; every reply is right. */
 async function turnOfAll(talks, url, words, options) {
   for (const [i, talk] of talks.entries()) {
     const before = talk.turns.length;
@@ -84,7 +84,7 @@ async function checkLog(talks) {
   await verifyAll(home);
 }
 
-test('a full disk: replies go on, recording is off, and on again when there is room', async (t) => {
+test('a full disk: replies continue, recording is off, and on again when there is space', async (t) => {
   const { maki, health } = await start(t);
   const talks = Object.keys(protocols).map((name) => new Talk(name, name));
   const told = listen(t, maki.url);
@@ -121,7 +121,7 @@ test('a full disk: replies go on, recording is off, and on again when there is r
   await checkLog([...talks, ...late]);
 });
 
-test('room that comes page by page: whatever was written is whole', async (t) => {
+test('space that is freed page by page: every recorded exchange is complete', async (t) => {
   const { maki } = await start(t);
   const talks = Object.keys(protocols).map((name) => new Talk(name, name));
   await turnOfAll(talks, maki.url, 'before');
@@ -137,7 +137,7 @@ test('room that comes page by page: whatever was written is whole', async (t) =>
   await checkLog(talks);
 });
 
-test('no room for temporary files: bodies of some megabytes still pass', async (t) => {
+test('no space for temporary files: bodies of some megabytes are still forwarded', async (t) => {
   const { maki } = await start(t, { TMPDIR: disk });
   const words = 'x'.repeat(5 << 20);
   fill();
@@ -152,7 +152,7 @@ test('no room for temporary files: bodies of some megabytes still pass', async (
   await verifyAll(home);
 });
 
-test('a start without room: replies come, recording is off and says so, and on when there is room', async (t) => {
+test('a start without space: replies are forwarded, recording is off and reported, and on when there is space', async (t) => {
   fs.rmSync(home, { recursive: true, force: true });
   fill();
   t.after(() => fs.rmSync(ballast, { force: true }));
@@ -166,7 +166,7 @@ test('a start without room: replies come, recording is off and says so, and on w
   assert.equal(await metric(maki.url, 'recording'), 0);
   assert.equal(await metric(maki.url, 'record_failures_total'), 0);
   const talks = Object.keys(protocols).map((name) => new Talk(name, name));
-  for (let i = 0; i < 3; i++) await turnOfAll(talks, maki.url, `no room ${i}`);
+  for (let i = 0; i < 3; i++) await turnOfAll(talks, maki.url, `no space ${i}`);
   assert.ok(await metric(maki.url, 'record_failures_total') >= 3 * talks.length);
   await until('its line', () => / error recording_off /.test(maki.errors()));
   assert.equal(maki.errors().split('\n').filter((line) => / error recording_off /.test(line)).length, 1, maki.errors());
@@ -181,7 +181,7 @@ test('a start without room: replies come, recording is off and says so, and on w
   await checkLog(talks);
 });
 
-test('a start without room on a home that has conversations: they go on when there is room', async (t) => {
+test('a start without space on a home that has conversations: they continue when there is space', async (t) => {
   const { maki } = await start(t);
   const talks = Object.keys(protocols).map((name) => new Talk(name, name));
   await turnOfAll(talks, maki.url, 'before');
@@ -190,10 +190,10 @@ test('a start without room on a home that has conversations: they go on when the
   fill();
   const fake = await startFake(t);
   const again = await startMaki(t, { upstream: fake.url, home });
-  await turnOfAll(talks, again.url, 'no room');
+  await turnOfAll(talks, again.url, 'no space');
   fs.rmSync(ballast);
   await until('a turn that is recorded', async () => {
-    await turnOfAll(talks, again.url, 'there is room');
+    await turnOfAll(talks, again.url, 'there is space');
     return await metric(again.url, 'recording') === 1;
   });
   await turnOfAll(talks, again.url, 'at last');
@@ -202,9 +202,9 @@ test('a start without room on a home that has conversations: they go on when the
   await checkLog(talks);
 });
 
-test('a home that may not be written stops the start with words', (t) => {
+test('a home that is not writable stops the start with an error', (t) => {
   fs.rmSync(home, { recursive: true, force: true });
-  fs.writeFileSync(home, 'no folder');
+  fs.writeFileSync(home, 'no directory');
   t.after(() => fs.rmSync(home, { force: true }));
   const { status, stderr } = spawnSync(path.join(build, 'maki-serve'), ['--listen', '127.0.0.1:0', '--home', home], { encoding: 'utf8' });
   assert.match(stderr, /^maki serve: conversations cannot be kept in .*home: /m);

@@ -100,7 +100,7 @@ function bigRequest(each) {
 }
 
 for (const [what, each, failures] of [
-  ['a request of a gigabyte, one message', GIGABYTE, 1], // longer than a row may be: handed on, not recorded
+  ['a request of a gigabyte, one message', GIGABYTE, 1], // longer than a row may be: forwarded, not recorded
   ['a request of a gigabyte, 101 messages', GIGABYTE / 100 - 1, 0],
 ]) {
   test(what, async (t) => {

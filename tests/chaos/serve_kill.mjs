@@ -1,5 +1,5 @@
-// serve_kill.mjs -- the daemon is killed (SIGKILL) at random moments under load and started again on the same home.
-// What a client got whole is in the log, in order and once; conversations go on where they were.
+// serve_kill.mjs -- the daemon is killed (SIGKILL) at random points under load and started again on the same home.
+// Every complete reply is in the log, in order and once; conversations continue where they were.
 //
 // MAKI_KILLS: how often (50).
 import assert from 'node:assert/strict';
@@ -12,7 +12,7 @@ const CLIENTS = 10;
 const TURNS = 12; // of a talk; then the client begins another one
 const names = Object.keys(protocols);
 
-/** A client that talks until it is told to stop.  A turn whose reply did not come whole is asked again. */
+/** A client that sends turns until it is stopped.  A turn whose reply is incomplete is sent again. */
 async function talkOn(number, state, talks) {
   for (let round = 0; !state.over; round++) {
     const name = names[(number + round) % names.length];
@@ -34,7 +34,7 @@ async function talkOn(number, state, talks) {
   }
 }
 
-/** One conversation holds the talk, exactly as the client knows it. */
+/** One conversation has the messages, exactly as the client has them. */
 async function checkTalk(home, talk, conversations) {
   const first = talk.turns[0].text;
   const held = conversations.filter(({ said }) => said[0]?.text === first);
@@ -54,7 +54,7 @@ test(`${KILLS} kills under load`, async (t) => {
   let maki = await start();
   const state = { url: maki.url, over: false }, talks = [];
   const clients = Array.from({ length: CLIENTS }, (_, i) => talkOn(i, state, talks));
-  let seed = 7; // the same moments every time, as far as the machine allows
+  let seed = 7; // the same points every time, as far as the machine allows
   for (let kill = 0; kill < KILLS; kill++) {
     const acknowledged = talks.reduce((sum, talk) => sum + talk.turns.length, 0);
     await until('a turn', () => talks.reduce((sum, talk) => sum + talk.turns.length, 0) > acknowledged);

@@ -1,5 +1,5 @@
-// serve_kit.mjs -- what the daemon's chaos tests share: talks in every protocol that grow turn by turn, what the
-// kernel says about a process, and the log checked as a whole.
+// serve_kit.mjs -- helpers of the daemon's chaos tests: conversations in every protocol that grow turn by turn, memory and
+// descriptors of a process, and a check of the whole log.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
@@ -13,14 +13,14 @@ export const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 
 // ---- a process, as the kernel sees it ---------------------------------------------------------------
 
-/** Bytes of memory that are the process's own: not its program, not files it maps. */
+/** Anonymous memory of a process, without its program and mapped files. */
 export function memoryOf(pid) {
   return Number(/^RssAnon:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024;
 }
 
 export const descriptorsOf = (pid) => fs.readdirSync(`/proc/${pid}/fd`).length;
 
-/** Looks at the memory again and again while `work` is under way: {value, most}. */
+/** Sample the memory while `work` runs: {value, most}. */
 export async function watchMemory(pid, work) {
   let most = memoryOf(pid);
   const timer = setInterval(() => { most = Math.max(most, memoryOf(pid)); }, 20);
@@ -32,12 +32,12 @@ export async function watchMemory(pid, work) {
   }
 }
 
-/** The lines of a daemon's log that say something went wrong. */
+/** The warnings and errors in a daemon's log. */
 export const errorLines = (maki) => maki.errors().split('\n').filter((line) => / error /.test(line)).join('\n');
 
 export const inMB = (bytes) => `${(bytes / MB).toFixed(1)} MB`;
 
-// ---- talking ----------------------------------------------------------------------------------------
+// ---- requests ---------------------------------------------------------------------------------------
 
 const events = (text) => text.split('\n').filter((line) => line.startsWith('data: ') && line !== 'data: [DONE]')
   .map((line) => JSON.parse(line.slice(6)));
@@ -45,7 +45,7 @@ const joined = (list, pick) => list.map((item) => pick(item) ?? '').join('');
 const bothRoles = (turns) => turns.map(({ role, text }) => ({ role, content: text }));
 const geminiParts = (reply) => joined(reply.candidates?.[0]?.content?.parts ?? [], (part) => part.text);
 
-/** One row a protocol: where it is asked, with what, and what text its reply has. */
+/** One row for each protocol: its path, its request, and the text of its reply. */
 export const protocols = {
   chat: {
     path: () => '/v1/chat/completions',
@@ -106,7 +106,7 @@ export class Talk {
     Object.assign(this, { protocol: protocols[protocol], name, agent, headers, turns: [], asked: 0 });
   }
 
-  /** Ask once.  When the reply came whole it is part of the talk from now on. */
+  /** Send a turn once.  A complete reply becomes part of the conversation. */
   async ask(url, text, { stream = false, fake, ...more } = {}) {
     const turns = [...this.turns, { role: 'user', text }];
     const headers = { ...this.headers, ...(fake ? { 'x-fake': fake } : {}) };
@@ -135,7 +135,7 @@ export async function verifyAll(home) {
   return talks.length;
 }
 
-/** What a conversation says now: the branch that was talked on last, [{role, text}]. */
+/** The view of a conversation, its newest branch: [{role, text}]. */
 export async function viewOf(home, id) {
   const { stdout } = await run(program, ['session', 'show', id, '--json'], { env: { ...process.env, MAKI_HOME: home }, maxBuffer: 256 * MB });
   return stdout;

@@ -1,7 +1,7 @@
 // serve_load.mjs -- mixed load for a while: all protocols, streaming and not, tool calls, retries, branches, big bodies,
-// listeners, clients that vanish.  Memory and descriptors stay where they were, and nothing goes wrong.
+// listeners, clients that disconnect.  Memory and descriptors do not grow, and there are no errors.
 //
-// MAKI_LOAD_SECONDS: how long (300).  Shorter than two minutes, memory is not judged: it is still finding its level.
+// MAKI_LOAD_SECONDS: how long (300).  Under two minutes, memory is not checked: it has not settled yet.
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test from 'node:test';
@@ -29,7 +29,7 @@ async function useTool(url, n) {
   assert.match(said.text, new RegExp(`中身 ${n}`));
 }
 
-/** Begin a stream and go away in the middle of it. */
+/** Begin a stream and disconnect in the middle of it. */
 async function vanish(url, n) {
   let request;
   await ask(url, '/v1/messages', { model: 'm', stream: true, messages: [{ role: 'user', content: `消える ${n}` }] },
@@ -71,7 +71,7 @@ const deeds = [
   [2, async (c) => { assert.equal((await get(c.url, '/maki/sessions?limit=20')).status, 200); }],
   [1, async (c) => { assert.equal((await get(c.url, '/maki/health')).status, 200); }],
   [1, async (c) => { assert.equal((await ask(c.url, '/v1/messages/count_tokens', { model: 'm', messages: [{ role: 'user', content: 'count' }] })).status, 200); }],
-  [1, (c) => new Promise((done) => { // somebody listens for a moment
+  [1, (c) => new Promise((done) => { // a listener of the events, for a short time
     const request = http.get(`${c.url}/maki/events`, (reply) => { reply.resume(); reply.on('error', () => {}); setTimeout(() => request.destroy(), 50); });
     request.on('error', () => {});
     request.on('close', done);
@@ -89,7 +89,7 @@ async function client(number, url, state) {
   c.agent.destroy();
 }
 
-/** The least of some looks: what is kept, without what is just passing. */
+/** The minimum of several samples: memory that is kept, without transient peaks. */
 async function levelOf(pid) {
   let memory = Infinity, descriptors = Infinity;
   for (let i = 0; i < 20; i++) {

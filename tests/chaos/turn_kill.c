@@ -1,11 +1,11 @@
-/* turn_kill.c -- turns in a process that is killed at random moments, again and again, on the same session.
+/* turn_kill.c -- turns in a process that is killed at random points, again and again, on the same session.
  *
- * The child tells the parent of everything that happens in a turn; after a random number of such words the
- * parent kills it.  Then the session must be whole, everything that was acknowledged must be in it, and no
- * request that the provider got may have an answer in it that is half and does not say so, or a call without
+ * The child reports every step of a turn to the parent; after a random number of reports the
+ * parent kills it.  Then the session must be valid, with everything that was acknowledged in it, and no
+ * request to the provider may have an incomplete answer that is not marked as such, or a call without
  * its result.  Nothing sleeps and nothing is timed.
  *
- *     turn_kill FAKE-PROVIDER [kills] [seed]      200 and 20261116 unless told */
+ *     turn_kill FAKE-PROVIDER [kills] [seed]      by default 200 and 20261116 */
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -35,7 +35,7 @@ enum {
 /* What a child says. */
 typedef struct word {
     char
-        kind; /* 'd' a delta, 'r' a row, 'm' room is made, 'A' turn n is acknowledged, 'E' it failed */
+        kind; /* 'd' a delta, 'r' a row, 'm' context is freed, 'A' turn n is acknowledged, 'E' it failed */
     uint32_t n;
 } word;
 
@@ -54,7 +54,7 @@ typedef struct chaos {
 
 static int voice; /* the child's end */
 
-static void tell(char kind, uint32_t n)
+static void report(char kind, uint32_t n)
 {
     word w = { .kind = kind, .n = n };
     if (write(voice, &w, sizeof w) != (ssize_t)sizeof w) _exit(1);
@@ -62,7 +62,7 @@ static void tell(char kind, uint32_t n)
 
 /* ---- the child -------------------------------------------------------------------------------------------- */
 
-/* Message n: a number, words to fill the window with, and a mood. */
+/* Message n: a number, words to fill the window with, and a scenario of the fake provider. */
 static const char *message_of(uint32_t n)
 {
     static char text[3000];
@@ -80,21 +80,21 @@ static const char *message_of(uint32_t n)
 static maki_status say_delta(void *ctx, const maki_delta *piece, maki_err *err)
 {
     (void)ctx, (void)piece, (void)err;
-    tell('d', 0);
+    report('d', 0);
     return MAKI_OK;
 }
 
 static maki_status say_managing(void *ctx, const maki_manage_report *done, maki_err *err)
 {
     (void)ctx, (void)done, (void)err;
-    tell('m', 0);
+    report('m', 0);
     return MAKI_OK;
 }
 
 static maki_status say_row(void *ctx, uint64_t seq, maki_str row, maki_err *err)
 {
     (void)ctx, (void)row, (void)err;
-    tell('r', (uint32_t)seq);
+    report('r', (uint32_t)seq);
     return MAKI_OK;
 }
 
@@ -109,16 +109,16 @@ static void talk(chaos *c)
         maki_status st = engine_kit_say(kit, c->session, c->provider, message_of(n));
         if (st != MAKI_OK && n % 5 != 1) {
             fprintf(stderr, "# turn %" PRIu32 ": %s\n", n, kit->err.msg);
-            tell('E', n);
+            report('E', n);
             _exit(1);
         }
-        tell('A', n);
+        report('A', n);
     }
 }
 
 /* ---- the parent ------------------------------------------------------------------------------------------- */
 
-/* Listen until it is time, kill, and hear the rest. */
+/* Read reports until it is time, kill, and read the rest. */
 static void kill_one(chaos *c, pid_t child, int ear)
 {
     uint64_t left = 1 + tap_below(&c->random, WORDS_MAX);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# config.sh -- maki config as people meet it; and every broken file of tests/cases/config with its words.
+# config.sh -- the command maki config; and the errors of every invalid file in tests/cases/config.
 #
 #     config.sh MAKI ROOT             prints TAP
-#     config.sh MAKI ROOT --update    writes what is said today beside each file, to be read like code
+#     config.sh MAKI ROOT --update    rewrites the expected output next to each file, to be reviewed like code
 set -u
 maki=$(realpath "$1")
 root=$2
@@ -26,7 +26,7 @@ for file in *.yaml; do
     check "$file: exit 2" 2 $?
     check "$file" "$(cat "${file%.yaml}.txt")" "$out"
 done
-check 'at least 30 broken files' yes "$([ "$(ls ./*.yaml | wc -l)" -ge 30 ] && echo yes)"
+check 'at least 30 invalid files' yes "$([ "$(ls ./*.yaml | wc -l)" -ge 30 ] && echo yes)"
 
 # ---- check ------------------------------------------------------------------------------------------
 cd "$dir" || exit 1
@@ -38,8 +38,8 @@ out=$(printf 'memory: {"有効": 1}' | $maki config check --json /dev/stdin); ch
 has 'mistakes in JSON: where' '"line":1,"column":10,"message":"unknown setting memory.有効' "$out"
 has 'mistakes in JSON: not ok' '"ok":false}' "$out"
 printf 'profileThresholds: {m: 3}' >warn.yaml
-out=$($maki config check warn.yaml 2>&1); check 'a warning is no mistake' 0 $?
-has 'a warning is told' 'warn.yaml:1:24: warning: profileThresholds.m is 3' "$out"
+out=$($maki config check warn.yaml 2>&1); check 'a warning is no error: exit 0' 0 $?
+has 'a warning is reported' 'warn.yaml:1:24: warning: profileThresholds.m is 3' "$out"
 out=$($maki config check no.yaml 2>&1); check 'no such file: exit 5' 5 $?
 has 'no such file is named' 'no.yaml: No such file' "$out"
 out=$(CLEANUP_DAYS=x $maki config check 2>&1); check 'a variable can be wrong too' 2 $?
@@ -52,11 +52,11 @@ check 'show one: the default' "log.level${tab}info${tab}default" "$($maki config
 check 'show one: the environment' "context_storage.cleanup_days${tab}7${tab}\$CLEANUP_DAYS" \
     "$(CLEANUP_DAYS=7 $maki config show context_storage.cleanup_days)"
 check 'secrets are masked' "serve.token${tab}********${tab}\$MAKI_TOKEN" "$(MAKI_TOKEN=hush $maki config show serve.token)"
-check 'nothing of a secret in JSON' 0 "$(MAKI_TOKEN=hush $maki config show --json | grep -c hush)"
+check 'no part of a secret in JSON' 0 "$(MAKI_TOKEN=hush $maki config show --json | grep -c hush)"
 has 'show in JSON' '{"path":"memory.enabled","value":false,"source":"file","line":2,"column":12}' "$($maki config show --json)"
 has '--config' 'warn.yaml' "$($maki config show --config warn.yaml profileThresholds 2>/dev/null)"
 has '$MAKI_CONFIG' 'warn.yaml' "$(MAKI_CONFIG=warn.yaml $maki config show profileThresholds 2>/dev/null)"
-$maki config show no.such 2>/dev/null; check 'nothing there: exit 5' 5 $?
+$maki config show no.such 2>/dev/null; check 'unknown setting: exit 5' 5 $?
 echo 'x: 1' >broken.yaml
 out=$($maki config show --config broken.yaml 2>&1); check 'show of a broken file: exit 2' 2 $?
 has 'show of a broken file says why' 'broken.yaml:1:1: error: unknown setting x' "$out"
@@ -71,7 +71,7 @@ $maki config show --config 2>/dev/null; check 'an option without its value: exit
 check 'the reference page is current (maki config reference >docs/configuration.md)' \
     "$(cat "$root/docs/configuration.md")" "$($maki config reference)"
 sed -n '/^```yaml/,/^```/p' "$root/docs/configuration.md" | grep -v '^```' >example.yaml
-out=$(OPENAI_API_KEY=k $maki config check example.yaml 2>&1); check 'the example of the page is right' 'example.yaml: ok' "$out"
+out=$(OPENAI_API_KEY=k $maki config check example.yaml 2>&1); check 'the example of the page is valid' 'example.yaml: ok' "$out"
 
 # ---- every setting of the page, but those of its last section, acts: a test elsewhere is named by its path -----------
 names="(tap_row\\(\"|test\\(['\"\`]|check ['\"]|has ['\"]|\\{ \")[^\"'\`]*"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# history.sh -- a conversation on disk, through the command alone.
+# history.sh -- the command maki history: a conversation on disk, changed and read.
 #
 #     history.sh MAKI      prints TAP
 set -u
@@ -21,18 +21,18 @@ for i in 1 2 3 4 5 6 7 8 9 10 11 12; do
 done >rows
 
 # ---- writing and seeing ------------------------------------------------------------------------
-check 'append tells how many there are' '12 messages' "$(h append talk.jsonl <rows)"
-check 'the file is the rows, byte for byte' '' "$(diff rows talk.jsonl)"
-check 'the first view is everything' '' "$(view talk.jsonl | diff rows -)"
+check 'append reports how many there are' '12 messages' "$(h append talk.jsonl <rows)"
+check 'the file has the rows, byte for byte' '' "$(diff rows talk.jsonl)"
+check 'the first view has all messages' '' "$(view talk.jsonl | diff rows -)"
 check 'wc -l is the count' 12 "$(wc -l <talk.jsonl)"
-check 'files are for their owner alone' '600 600' "$(stat -c %a talk.jsonl talk.idx | xargs)"
+check 'files are readable by their owner only' '600 600' "$(stat -c %a talk.jsonl talk.idx | xargs)"
 has 'log shows each message' '猫である src/file7.ts' "$(h log talk.jsonl)"
 
 # ---- steps and undo ----------------------------------------------------------------------------
 out=$(h condense talk.jsonl)
 has 'condense' 'Condensed' "$out"
-has 'it tells how many facts the summary kept' 'facts kept' "$out"
-has 'the event tells too' '"factsLost":' "$(tail -n 1 talk.events.jsonl)"
+has 'it reports how many facts the summary kept' 'facts kept' "$out"
+has 'the event has them, too' '"factsLost":' "$(tail -n 1 talk.events.jsonl)"
 check 'condensed: first, summary, last three' 5 "$(visible talk.jsonl)"
 has 'the summary names the files' 'src/file5.ts' "$(view talk.jsonl)"
 has 'the summary is a message of its own' '"isSummary":true' "$(view talk.jsonl)"
@@ -41,41 +41,41 @@ has 'undo says which step it was' 'Undone: the condense of event 1 (event 2): 8 
 check 'undone: everything, byte for byte' '' "$(view talk.jsonl | diff rows -)"
 out=$(h undo talk.jsonl 2>&1); check 'nothing left to undo: exit 3' 3 $?
 out=$(h undo talk.jsonl 2 --json)
-has 'undo of the undo: which step that was' '"undone":2,"undoneType":"undo"' "$out"
+has 'undo of the undo names its step' '"undone":2,"undoneType":"undo"' "$out"
 check 'condensed again' 5 "$(visible talk.jsonl)"
 has 'expand' 'Expanded' "$(h expand talk.jsonl 4)"
 check 'expanded' 12 "$(visible talk.jsonl)"
 has 'pin' 'Pinned' "$(h pin talk.jsonl 3)"
 has 'truncate' 'Truncated' "$(h truncate talk.jsonl)"
-has 'truncated, but not the pinned one' '"3 吾輩' "$(view talk.jsonl)"
-has 'a marker says how many' 'messages hidden]' "$(view talk.jsonl)"
+has 'truncated, except the pinned message' '"3 吾輩' "$(view talk.jsonl)"
+has 'the marker has the number of messages' 'messages hidden]' "$(view talk.jsonl)"
 has 'trim' 'Trimmed' "$(h trim talk.jsonl 12 --head 20 --tail 10)"
 has 'trimmed' 'characters trimmed' "$(view talk.jsonl)"
 has 'rewind' 'Rewound' "$(h rewind talk.jsonl 6)"
-check 'rewound to before the steps' '' "$(view talk.jsonl | diff <(head -n 6 rows) -)"
+check 'rewound to before the changes' '' "$(view talk.jsonl | diff <(head -n 6 rows) -)"
 has 'edit' 'Edited' "$(h edit talk.jsonl 5 '다시 해 주세요')"
 check 'edited' '{"role":"user","content":"다시 해 주세요"}' "$(view talk.jsonl | tail -n 1)"
 h append answers.jsonl <rows >/dev/null
 has 'edit of an answer' 'Edited' "$(h edit answers.jsonl 4 '「そうです」 🍵')"
-check 'text keeps the role of what it replaces' '{"role":"assistant","content":"「そうです」 🍵"}' "$(view answers.jsonl | tail -n 1)"
+check 'TEXT keeps the role of the message' '{"role":"assistant","content":"「そうです」 🍵"}' "$(view answers.jsonl | tail -n 1)"
 h edit answers.jsonl 4 '{"role":"user","content":"JSON のまま"}' >/dev/null
-check 'JSON stays as it is' '{"role":"user","content":"JSON のまま"}' "$(view answers.jsonl | tail -n 1)"
-out=$(h edit talk.jsonl 40 text 2>&1); check 'edit of a message that is not there: exit 5' 5 $?
+check 'a message as JSON is not changed' '{"role":"user","content":"JSON のまま"}' "$(view answers.jsonl | tail -n 1)"
+out=$(h edit talk.jsonl 40 text 2>&1); check 'edit of a missing message: exit 5' 5 $?
 { echo '{"role":"system","content":"あなたは助手です"}'; echo '{"role":"developer","content":"简短"}'
   echo '{"role":"user","content":"ls"}'
   echo '{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}'
   echo '{"role":"tool","tool_call_id":"c1","content":"파일"}'; } | h append roles.jsonl >/dev/null
-out=$(h edit roles.jsonl 5 text 2>&1); check 'text in the place of a result: exit 2' 2 $?
+out=$(h edit roles.jsonl 5 text 2>&1); check 'TEXT for a tool result: exit 2' 2 $?
 has 'it says what to give' 'as JSON' "$out"
 h edit roles.jsonl 2 '長く' >/dev/null
 check 'any role is kept' '{"role":"developer","content":"長く"}' "$(view roles.jsonl | tail -n 1)"
 h edit roles.jsonl 1 '翻訳者' >/dev/null
-check 'the system message too' '{"role":"system","content":"翻訳者"}' "$(view roles.jsonl | tail -n 1)"
+check 'also for the system message' '{"role":"system","content":"翻訳者"}' "$(view roles.jsonl | tail -n 1)"
 has 'delete' 'Deleted' "$(h delete talk.jsonl 2)"
 check 'deleted' 1 "$(visible talk.jsonl)"
-check 'every word is still in the file' '' "$(head -n 12 talk.jsonl | diff rows -)"
+check 'every message is still in the file' '' "$(head -n 12 talk.jsonl | diff rows -)"
 while h undo talk.jsonl >/dev/null 2>&1; do :; done
-check 'everything undone: the rows' '' "$(view talk.jsonl | diff rows -)"
+check 'everything undone: the original rows' '' "$(view talk.jsonl | diff rows -)"
 
 # ---- then is then --------------------------------------------------------------------------------
 h append then.jsonl <rows >/dev/null && h condense then.jsonl >/dev/null
@@ -102,25 +102,25 @@ rm -f then.* forked.*
 # ---- forks, moments, conflicts -------------------------------------------------------------------
 has 'fork' 'Forked' "$(h fork talk.jsonl other.jsonl 4)"
 echo '{"role":"user","content":"分かれ道 🍥"}' | h append other.jsonl >/dev/null
-check 'a fork shares the past' 5 "$(visible other.jsonl)"
+check 'a fork shares the messages of its parent' 5 "$(visible other.jsonl)"
 check 'without copying it' 1 "$(wc -l <other.jsonl)"
-has 'a fork goes on by itself' '分かれ道' "$(view other.jsonl)"
-check 'the parent does not know' 0 "$(view talk.jsonl | grep -c 分かれ道)"
+has 'a fork continues on its own' '分かれ道' "$(view other.jsonl)"
+check 'the parent is not changed' 0 "$(view talk.jsonl | grep -c 分かれ道)"
 has 'diff' '[[5,12]]' "$(h diff talk.jsonl 4:0 12:0)"
 head=$(h status talk.jsonl --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/')
 has 'the expected head' 'Pinned' "$(h pin talk.jsonl 1 --expect "$head")"
 echo '{"role":"user","content":"x"}' | h append talk.jsonl >/dev/null
 out=$(h pin talk.jsonl 2 --expect "$head" 2>&1); check 'another head: exit 6' 6 $?
-has 'another head: said' 'read it again' "$out"
+has 'another head: the error' 'read it again' "$out"
 
 printf '{"role":"user","content":"時間なし"}\n{"role":"assistant","content":"네"}\n' | h append timeless.jsonl >/dev/null
-out=$(h rewind timeless.jsonl --time 5000 2>&1); check 'to a time where messages have none: exit 3' 3 $?
+out=$(h rewind timeless.jsonl --time 5000 2>&1); check '--time when no message has a time: exit 3' 3 $?
 has 'it says what to do' 'rewind to a message (SEQ) or an event instead' "$out"
-check 'and nothing was done' 0 "$(h status timeless.jsonl --json | sed 's/.*"events":\([0-9]*\).*/\1/')"
+check 'and nothing was changed' 0 "$(h status timeless.jsonl --json | sed 's/.*"events":\([0-9]*\).*/\1/')"
 { echo '{"role":"user","content":"一","ts":1000}'; echo '{"role":"assistant","content":"二"}'
   echo '{"role":"user","content":"三","ts":3000}'; echo '{"role":"assistant","content":"四"}'; } | h append some.jsonl >/dev/null
 h rewind some.jsonl --time 2000 >/dev/null
-check 'a message without a time is of the time of the one before it' '一二' \
+check 'a message without a time has the time of the one before it' '一二' \
     "$(view some.jsonl | sed 's/.*"content":"\([^"]*\)".*/\1/' | tr -d '\n')"
 
 # the race: what the assistant was still answering when the user acted stays (section 10 of the reference)
@@ -151,12 +151,12 @@ rm -f race.*
 has 'verify' 'ok, 14 messages' "$("$maki" verify talk.jsonl)"
 printf '{"role":"user","content":"torn 日' >>talk.jsonl
 out=$("$maki" verify talk.jsonl 2>&1); check 'a torn end: verify exits 9' 9 $?
-check 'a torn end is not seen' 14 "$(h status talk.jsonl --json | sed 's/.*"messages":\([0-9]*\).*/\1/')"
+check 'a torn end is not shown' 14 "$(h status talk.jsonl --json | sed 's/.*"messages":\([0-9]*\).*/\1/')"
 h append talk.jsonl </dev/null >/dev/null
 has 'a torn end was cut by the writer, and kept' '"what":"torn"' "$(tail -n 1 talk.events.jsonl)"
 has 'verify after that' 'ok' "$("$maki" verify talk.jsonl)"
 rm talk.idx
-check 'a missing index is made again' 14 "$(h status talk.jsonl --json | sed 's/.*"messages":\([0-9]*\).*/\1/')"
+check 'a missing index is rebuilt' 14 "$(h status talk.jsonl --json | sed 's/.*"messages":\([0-9]*\).*/\1/')"
 cp talk.jsonl copy; sed -i '3s/吾輩/我輩/' talk.jsonl
 out=$("$maki" verify talk.jsonl 2>&1); check 'one changed character: verify exits 9' 9 $?
 has 'one changed character: where' 'message 3' "$out"
@@ -175,20 +175,20 @@ for protocol in openai responses anthropic ollama gemini; do
     has "and before what was said next: $protocol" 'yes' "$(sed 's/.*No result.*ありがとう.*/yes/' <<<"$out")"
 done
 mv talk.events.jsonl kept
-out=$(h status talk.jsonl 2>&1); check 'the events taken away: exit 9' 9 $?
-has 'the events taken away: said' 'events are gone' "$out"
+out=$(h status talk.jsonl 2>&1); check 'a missing events file: exit 9' 9 $?
+has 'a missing events file: the error' 'events are gone' "$out"
 mv kept talk.events.jsonl
-h status talk.jsonl >/dev/null; check 'and brought back' 0 $?
-out=$(h status nothing.jsonl 2>&1); check 'a conversation that is not there: exit 5' 5 $?
+h status talk.jsonl >/dev/null; check 'and restored: exit 0' 0 $?
+out=$(h status nothing.jsonl 2>&1); check 'a missing conversation: exit 5' 5 $?
 out=$(h status rows 2>&1); check 'not a messages file: exit 2' 2 $?
-has 'not a messages file: what is one' '.jsonl' "$out"
+has 'not a messages file: the error says what is one' '.jsonl' "$out"
 out=$(echo 'not json' | h append new.jsonl 2>&1); check 'append of a bad line: exit 2' 2 $?
 has 'append of a bad line: which' 'line 1' "$out"
 
 # a row taken out of the middle: the others stay as they are
 cp copy cut.jsonl && h status cut.jsonl >/dev/null && sed -i 5d cut.jsonl && cp cut.jsonl cut.before
-"$maki" fsck --repair cut.jsonl >/dev/null; check 'a row taken out: repaired' 0 $?
-check 'a row taken out: no byte of the others changed' '' "$(cmp cut.before cut.jsonl)"
+"$maki" fsck --repair cut.jsonl >/dev/null; check 'a removed row: repaired' 0 $?
+check 'a removed row: the others are not changed' '' "$(cmp cut.before cut.jsonl)"
 
 # parallel calls in rows of their own are never parted from their results
 for t in 1 2 3 4 5 6; do
@@ -206,26 +206,26 @@ for step in 'truncate' 'truncate --fraction 0.3' 'condense --keep 2' 'condense -
 done
 
 # ---- import and export ---------------------------------------------------------------------------
-h export copy.jsonl >/dev/null 2>&1; check 'export of nothing: exit 5' 5 $?
+h export copy.jsonl >/dev/null 2>&1; check 'export of a missing conversation: exit 5' 5 $?
 mv copy copy.jsonl
 h export copy.jsonl --format openai >messages.json; check 'export' 0 $?
-has 'import of what was exported' 'Imported 14 messages' "$(h import messages.json again.jsonl)"
-out=$(h import messages.json again.jsonl 2>&1); check 'import over something: exit 6' 6 $?
-echo 'hello' >text; out=$(h import text t.jsonl 2>&1); check 'import of something else: exit 13' 13 $?
+has 'import of the export' 'Imported 14 messages' "$(h import messages.json again.jsonl)"
+out=$(h import messages.json again.jsonl 2>&1); check 'import into an existing conversation: exit 6' 6 $?
+echo 'hello' >text; out=$(h import text t.jsonl 2>&1); check 'import of an unknown format: exit 13' 13 $?
 check 'a failed import leaves nothing' 0 "$(ls | grep -c '^t\.')"
 check 'import of JSON lines' 'Imported 12 messages (lines), 1 events.' "$(h import rows lines.jsonl)"
 
 # ---- the command -----------------------------------------------------------------------------------
 h log talk.jsonl >/dev/full 2>err; check 'a full disk: exit 14' 14 $?
-has 'a full disk: said' 'No space left' "$(cat err)"
-out=$(h append talk.events.jsonl </dev/null 2>&1); check 'an events file is no messages file: exit 2' 2 $?
+has 'a full disk: the error' 'No space left' "$(cat err)"
+out=$(h append talk.events.jsonl </dev/null 2>&1); check 'an events file in place of a messages file: exit 2' 2 $?
 has 'help of a subcommand' 'maki history rewind' "$(h rewind --help)"
 out=$(h frobnicate x 2>&1); check 'an unknown subcommand: exit 2' 2 $?
 out=$(h rewind talk.jsonl many 2>&1); check 'not a number: exit 2' 2 $?
-has 'a mistyped option: the one meant' 'unknown option --keeep: did you mean --keep' "$(h condense talk.jsonl --keeep 3 2>&1)"
+has 'a mistyped option: a suggestion' 'unknown option --keeep: did you mean --keep' "$(h condense talk.jsonl --keeep 3 2>&1)"
 has 'an option of another command' 'unknown option --fraction' "$(h condense talk.jsonl --fraction 1 2>&1)"
-has 'too many words' 'too many arguments: 茶' "$(h pin talk.jsonl 3 茶 2>&1)"
+has 'too many arguments' 'too many arguments: 茶' "$(h pin talk.jsonl 3 茶 2>&1)"
 out=$(h condense 2>&1); check 'a missing path: exit 2' 2 $?
-has 'a missing path: said' 'missing: PATH' "$out"
+has 'a missing path: the error' 'missing: PATH' "$out"
 "$maki" doctor >/dev/null; check 'doctor' 0 $?
 tap_end

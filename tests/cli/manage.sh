@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# manage.sh -- making room as people meet it: by the configuration, previewed, cancelled, taken back.
+# manage.sh -- runs of the context manager from the command line: configured, previewed, cancelled, undone.
 #
 #     manage.sh MAKI     prints TAP
 set -u
@@ -22,7 +22,7 @@ done | "$maki" history append talk.jsonl >/dev/null
 whole=$("$maki" history status talk.jsonl --json | field tokens)
 
 # ---- figures from the configuration -----------------------------------------------------------------
-has 'without a configuration: the window when nobody knows it' '"contextWindow":200000,"windowFrom":"default","threshold":75' \
+has 'without a configuration: the default window' '"contextWindow":200000,"windowFrom":"default","threshold":75' \
     "$(run '{"conversation":"talk.jsonl","preview":true}')"
 echo 'profiles: {海苔: {contextWindow: 64000, thresholdTokens: 1234}}' >maki.yaml
 has './maki.yaml is read' '"contextWindow":64000,"windowFrom":"profile","threshold":75,"thresholdTokens":1234' \
@@ -41,14 +41,14 @@ rm maki.yaml
 window=$((whole * 100 / 79 ))
 before=$(ls; cat talk.jsonl talk.idx | md5sum)
 would=$(run "{\"conversation\":\"talk.jsonl\",\"contextWindow\":$window,\"maxTokens\":100,\"preview\":true}")
-has 'a preview tells the step' '"steps":[{"step":"' "$would"
-has 'a preview says so' '"preview":true' "$would"
-check 'a preview leaves nothing' "$before" "$(ls; cat talk.jsonl talk.idx | md5sum)"
+has 'a preview reports the step' '"steps":[{"step":"' "$would"
+has 'a preview is marked' '"preview":true' "$would"
+check 'a preview changes no file' "$before" "$(ls; cat talk.jsonl talk.idx | md5sum)"
 
 "$maki" history fork talk.jsonl branch.jsonl 240 >/dev/null
-check 'a preview on a fork is the same' "$(echo "$would" | field tokensAfter)" \
+check 'a preview of a fork is the same' "$(echo "$would" | field tokensAfter)" \
     "$(run "{\"conversation\":\"branch.jsonl\",\"contextWindow\":$window,\"maxTokens\":100,\"preview\":true}" | field tokensAfter)"
-check 'a fork has one event still' 1 "$(wc -l <branch.events.jsonl)"
+check 'the fork still has one event' 1 "$(wc -l <branch.events.jsonl)"
 
 # ---- a summary in advance ---------------------------------------------------------------------------
 prepare() { "$maki" --config "$1" op manage.prepare "{\"conversation\":\"ahead.jsonl\",\"contextWindow\":$((whole * 100 / $2))}"; }
@@ -56,31 +56,31 @@ cp talk.jsonl ahead.jsonl
 echo "language: ko" >ko.yaml
 echo 'summary: {background: false}' >off.yaml
 echo 'summary: {background_percent: 30}' >early.yaml
-has 'far from the threshold there is no hurry' '"due":false' "$(prepare ko.yaml 40)"
-has 'summary.background_percent: earlier' '"due":true' "$(prepare early.yaml 40)"
-has 'summary.background: not at all' '"due":false' "$(prepare off.yaml 70)"
-has 'near it, there is one already' '"due":true,"contextPercent":70' "$(prepare ko.yaml 70)"
-has 'which is not made again' '"made":false' "$(prepare ko.yaml 70)"
-check 'and hides nothing' "$whole" "$("$maki" history status ahead.jsonl --json | field tokens)"
+has 'far from the threshold: not due' '"due":false' "$(prepare ko.yaml 40)"
+has 'summary.background_percent: due earlier' '"due":true' "$(prepare early.yaml 40)"
+has 'summary.background: false: never due' '"due":false' "$(prepare off.yaml 70)"
+has 'near the threshold: due' '"due":true,"contextPercent":70' "$(prepare ko.yaml 70)"
+has 'a prepared summary is not written again' '"made":false' "$(prepare ko.yaml 70)"
+check 'preparing hides nothing' "$whole" "$("$maki" history status ahead.jsonl --json | field tokens)"
 cp talk.jsonl spoken.jsonl
 "$maki" --config ko.yaml op manage.run "{\"conversation\":\"spoken.jsonl\",\"contextWindow\":$window,\"maxTokens\":100,\"policy\":\"roo\"}" >/dev/null
 has 'language: the headings of a summary' '## 이전 대화' "$(tail -3 spoken.events.jsonl)"
 
-# ---- a run, and back --------------------------------------------------------------------------------
+# ---- a run and its undo ------------------------------------------------------------------------------
 printf 'log: {level: info}\n' >log.yaml
 does=$("$maki" --config log.yaml op manage.run "{\"conversation\":\"talk.jsonl\",\"contextWindow\":$window,\"maxTokens\":100}" 2>log)
-check 'the run does what the preview told' "$(echo "$would" | field tokensAfter)" "$(echo "$does" | field tokensAfter)"
+check 'the run does what the preview reported' "$(echo "$would" | field tokensAfter)" "$(echo "$does" | field tokensAfter)"
 has 'log: before' "info context_check total_tokens=$whole context_window=$window usage=0.79" "$(cat log)"
-has 'log: before, what is done' 'messages=240 action=compress session=talk' "$(cat log)"
+has 'log: before, the action' 'messages=240 action=compress session=talk' "$(cat log)"
 has 'log: begun' 'info compress_start usage=0.79' "$(cat log)"
 has 'log: done' 'info compress_done reduction=0.' "$(cat log)"
 check 'no lines unless log.level is set' '' "$(run "{\"conversation\":\"talk.jsonl\",\"contextWindow\":$window}" 2>&1 >/dev/null)"
-has 'its note is in the log' '"of":"manage","reason":"threshold"' "$(tail -1 talk.events.jsonl)"
-has 'taken back' "tokensAfter    $whole" "$("$maki" history undo-run talk.jsonl)"
-check 'all of it is in view again' "$whole" "$("$maki" history status talk.jsonl --json | field tokens)"
-out=$("$maki" history undo-run talk.jsonl 2>&1); check 'nothing to take back: exit 3' 3 $?
-has 'what was taken back is not done again at once' '"waits":true' \
+has 'its record is in the log' '"of":"manage","reason":"threshold"' "$(tail -1 talk.events.jsonl)"
+has 'undone' "tokensAfter    $whole" "$("$maki" history undo-run talk.jsonl)"
+check 'all messages are in view again' "$whole" "$("$maki" history status talk.jsonl --json | field tokens)"
+out=$("$maki" history undo-run talk.jsonl 2>&1); check 'nothing to undo: exit 3' 3 $?
+has 'what was undone is not done again at once' '"waits":true' \
     "$(run "{\"conversation\":\"talk.jsonl\",\"contextWindow\":$window,\"maxTokens\":100}")"
-has 'unless it is forced' '"action":"' "$(run "{\"conversation\":\"talk.jsonl\",\"contextWindow\":$window,\"force\":true}" | grep -v '"waits"')"
-"$maki" verify talk.jsonl >/dev/null; check 'the log is sound' 0 $?
+has 'except when forced' '"action":"' "$(run "{\"conversation\":\"talk.jsonl\",\"contextWindow\":$window,\"force\":true}" | grep -v '"waits"')"
+"$maki" verify talk.jsonl >/dev/null; check 'the log verifies' 0 $?
 tap_end

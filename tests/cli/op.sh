@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# op.sh -- the command as a person or a script meets it: help, errors, exit codes, hostile input.
+# op.sh -- the command maki op: help, errors, exit codes, hostile input.
 #
 #     op.sh MAKI      prints TAP
 set -u
@@ -18,10 +18,10 @@ out=$($maki nonsense 2>&1); check 'an unknown command: exit 2' 2 $?
 has 'an unknown command names the known ones' 'history, op' "$out"
 has 'help of an operation has an example' 'maki op history.rewind <<' "$($maki op history.rewind --help)"
 out=$($maki op history.rewnd --help 2>&1); check 'help of a mistyped operation: exit 5' 5 $?
-has 'a mistyped operation: the one meant' 'did you mean history.rewind' "$out"
+has 'a mistyped operation: a suggestion' 'did you mean history.rewind' "$out"
 check 'no colour in a pipe' 0 "$($maki op --list | grep -c $'\033')"
 check 'the list has every operation' "$($maki op --list | wc -l)" "$($maki op --list --json | wc -l)"
-has 'the tour ends with everything back' 'all it hid is back' "$($maki tour)"
+has 'the tour ends with all messages in view' 'all it hid is back' "$($maki tour)"
 $maki tour >/dev/null; check 'the tour works' 0 $?
 
 # ---- running ----------------------------------------------------------------------------------
@@ -73,8 +73,8 @@ error 'both forms at once' 2 INVALID 'give messages or conversation, not both' h
 error 'neither form' 2 INVALID 'messages is missing from the input at byte 0, or conversation' history.condense '{"keepCount":1}'
 error 'a mistyped field of a step' 2 INVALID 'did you mean `fraction`' history.sequence '{"messages":[],"steps":[{"op":"history.truncate","fracton":1}]}'
 error 'a mistyped field of a step that is no operation' 2 INVALID 'did you mean `start`' history.sequence '{"messages":[],"steps":[{"op":"slice","strat":1}]}'
-has 'help tells both forms' 'With conversation: conversation, append' "$($maki op history.condense --help)"
-has 'the list has them too' '"chosenBy":"conversation","class":"conversation","effect":"append","input":[{"name":"conversation","type":"conversation"' "$($maki op --list --json | grep '"history.condense"')"
+has 'help describes both forms' 'With conversation: appends to the conversation' "$($maki op history.condense --help)"
+has 'the JSON list has both forms' '"chosenBy":"conversation","class":"conversation","effect":"append","input":[{"name":"conversation","type":"conversation"' "$($maki op --list --json | grep '"history.condense"')"
 out=$($maki op 2>&1); check 'op alone: exit 2' 2 $?
 out=$($maki op --frobnicate 2>&1); check 'an unknown option: exit 2' 2 $?
 has 'an unknown option: where the help is' 'maki op --help' "$out"
@@ -87,7 +87,7 @@ has 'time 0 stays through a rewind' '"api":[{"role":"user","ts":0}]' \
     "$($maki op history.rewind '{"ui":[{"ts":5}],"api":[{"role":"user","ts":0},{"role":"user","ts":5}],"by":"ts","value":5}')"
 check 'two summaries with one id' 1 \
     "$($maki op history.effective '{"messages":[{"role":"a","isSummary":true,"condenseId":"c","condenseParent":"c"},{"role":"b","isSummary":true,"condenseId":"c"}]}' | grep -c '"role":"b"')"
-check 'an id that names nothing' '{"messages":[{"role":"a","condenseParent":"nothing"}]}' \
+check 'an orphan id' '{"messages":[{"role":"a","condenseParent":"nothing"}]}' \
     "$($maki op history.effective '{"messages":[{"role":"a","condenseParent":"nothing"}]}')"
 
 # ---- depth and size -----------------------------------------------------------------------------
@@ -99,7 +99,7 @@ has '200,000 brackets: where' 'nested deeper than 512 levels at byte 512' "$out"
   printf '","ts":1},{"role":"assistant","content":"猫","ts":2}]}'; } >"$dir/huge"
 peak=$( { /usr/bin/env bash -c 'exec 3>&1; "$1" op history.effective <"$2" >"$3"; echo "exit $?"' _ "$maki" "$dir/huge" "$dir/answer"; } 2>&1)
 check 'a message of 500 MB: exit 0' 'exit 0' "$peak"
-check 'a message of 500 MB comes back whole' "$(($(stat -c %s "$dir/huge") + 1))" "$(stat -c %s "$dir/answer")"
+check 'a message of 500 MB is returned unchanged' "$(($(stat -c %s "$dir/huge") + 1))" "$(stat -c %s "$dir/answer")"
 cmp -s <(tail -c 100 "$dir/huge"; echo) <(tail -c 101 "$dir/answer"); check 'a message of 500 MB, its end' 0 $?
 { printf '{"op":"history.effective","input":'; cat "$dir/huge"; printf '}\n'; } | $maki op --lines | tail -c 4 >"$dir/tail"
 check 'a row of 500 MB' '"}]}' "$(printf '"'; tail -c 4 "$dir/tail" | tr -d '\n' | sed 's/^.*}\]/}]/')"
@@ -110,18 +110,18 @@ for sub in 'config check' 'session list' 'history rewind' 'tokens count' 'connec
     out=$($maki $sub --help 2>&1); check "maki $sub --help: exit 0" 0 $?
     has "maki $sub --help" "maki ${sub%% *}" "$out"
 done
-check 'each command stands once in the help' '' "$($maki --help | awk '/^  [a-z]/ { print $1 }' | sort | uniq -d)"
+check 'each command is in the help once' '' "$($maki --help | awk '/^  [a-z]/ { print $1 }' | sort | uniq -d)"
 
 # ---- a full disk, a closed pipe --------------------------------------------------------------------
 $maki op tokens.estimate '{"text":"x"}' >/dev/full 2>"$dir/err"; check 'a full disk: exit 14' 14 $?
-has 'a full disk: said' 'No space left' "$(cat "$dir/err")"
+has 'a full disk: the error' 'No space left' "$(cat "$dir/err")"
 yes '{"op":"tokens.estimate","input":{"text":"x"}}' | head -n 100000 | $maki op --lines | head -n 1 >"$dir/one"
-check 'a closed pipe ends it quietly' '{"tokens":1}' "$(cat "$dir/one")"
+check 'a closed pipe ends the command without an error' '{"tokens":1}' "$(cat "$dir/one")"
 large() { printf '{"text":"'; head -c "$1" /dev/zero | tr '\0' x; printf '"}'; }
-check 'no place for a large input: memory will do' '{"tokens":500000}' \
+check 'no temporary file for a large input: memory is used' '{"tokens":500000}' \
     "$(TMPDIR=/nonexistent $maki op tokens.estimate < <(large 2000000) 2>&1)"
 out=$(TMPDIR=/nonexistent $maki op tokens.estimate < <(large 20000000) 2>&1)
-check 'no place for a large input: exit 5' 5 $?
-has 'no place for a large input: said' 'temporary file' "$out"
+check 'no temporary file for a huge input: exit 5' 5 $?
+has 'no temporary file for a huge input: the error' 'temporary file' "$out"
 
 tap_end

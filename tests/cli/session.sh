@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# session.sh -- maki session as people and scripts meet it.
+# session.sh -- the command maki session.
 #
 #     session.sh MAKI      prints TAP
 set -u
@@ -13,7 +13,7 @@ export MAKI_HOME=$dir/state
 s() { "$maki" session "$@" 2>&1; }
 
 # ---- none -----------------------------------------------------------------------------------------
-has 'without sessions it says where they come from' 'maki serve' "$(s list)"
+has 'without sessions the message says where they come from' 'maki serve' "$(s list)"
 check 'and as JSON' '{"sessions":[],"all":0}' "$(s list --json)"
 
 # ---- two ------------------------------------------------------------------------------------------
@@ -29,7 +29,7 @@ printf '%s\n' '{"role":"user","content":"안녕"}' '{"role":"assistant","content
     "$maki" history append "$MAKI_HOME/agents/default/sessions/$two.jsonl" >/dev/null
 
 list=$(s list)
-has 'what it is about: the first words of a person' '会議の議事録をまとめて' "$list"
+has 'the title: the beginning of the first user message' '会議の議事録をまとめて' "$list"
 has 'how long ago' '2 h' "$list"
 has 'the model' 'm-1' "$list"
 has 'the newest comes first' '안녕' "$(sed -n 2p <<<"$list")"
@@ -39,7 +39,7 @@ has 'its key, as JSON' '"sessionKey":"agent:proxy:仕事"' "$(s list --json)"
 
 # ---- one ------------------------------------------------------------------------------------------
 has 'by its id' '3 messages in view of 3' "$(s show $one)"
-has 'by the beginning of it' '会議の議事録' "$(s show aaaa1)"
+has 'by a prefix of its id' '会議の議事録' "$(s show aaaa1)"
 check 'the last ones' 1 "$(s show aaaa1 --limit 1 --json | wc -l)"
 check 'as JSON: the rows' '{"role":"assistant","content":"はい。","meta":{"model":"m-1"}}' "$(s show aaaa1 --limit 1 --json)"
 
@@ -49,37 +49,37 @@ export MAKI_CONFIG=$dir/maki.yaml
 id() { s "$@" --json | grep -o '"id":"[^"]*"' | head -1 | cut -d'"' -f4; }
 key() { s "$@" --json | grep -o '"sessionKey":"[^"]*"' | cut -d'"' -f4; }
 r='resolve --channel telegram --sender さくら'
-check 'per sender unless told' 'agent:default:telegram:さくら' "$(key $r)"
+check 'per sender by default' 'agent:default:telegram:さくら' "$(key $r)"
 sakura=$(id $r)
-check 'the same one again' "$sakura" "$(id $r)"
+check 'the same session again' "$sakura" "$(id $r)"
 check 'a file named by its id, with a header' '{"type":"header","version":1,"sessionId":"'$sakura'",' \
     "$(head -c $((50 + ${#sakura})) "$MAKI_HOME/agents/default/sessions/$sakura.jsonl" | grep -o '^.*"sessionId":"[^"]*",')"
 check 'per group' 'agent:default:discord:guild:channel' "$(key resolve --channel discord --sender U1 --group guild:channel --scope per-group)"
 check 'global' 'agent:work:global' "$(key resolve --channel slack --sender U1 --agent work --scope global)"
-check 'a thread by what it hangs on' 'agent:default:slack:1700.5' "$(key resolve --channel slack --sender U1 --group C1 --thread 1700.5)"
-has 'it is said that it is new' 'active, new' "$(s resolve --channel slack --sender U2)"
+check 'a thread by its parent message' 'agent:default:slack:1700.5' "$(key resolve --channel slack --sender U1 --group C1 --thread 1700.5)"
+has 'a new session is marked' 'active, new' "$(s resolve --channel slack --sender U2)"
 echo 'agents: {default: {scope: per-group}, work: {scope: global}}' >"$MAKI_CONFIG"
-check 'agents.*.scope acts: per-group' 'agent:default:slack:C9' "$(key resolve --channel slack --sender U1 --group C9)"
-check 'agents.*.scope acts: global' 'agent:work:global' "$(key resolve --channel slack --sender U7 --agent work)"
+check 'agents.*.scope: per-group' 'agent:default:slack:C9' "$(key resolve --channel slack --sender U1 --group C9)"
+check 'agents.*.scope: global' 'agent:work:global' "$(key resolve --channel slack --sender U7 --agent work)"
 : >"$MAKI_CONFIG"
 has 'without a sender' 'the sender is missing' "$(s resolve --channel slack)"
-has 'a scope that is none' 'global, per-group or per-sender' "$(s resolve --channel a --sender b --scope mine)"
+has 'an unknown scope' 'global, per-group or per-sender' "$(s resolve --channel a --sender b --scope mine)"
 s resolve --channel telegram --sender '../../../../tmp/x' >/dev/null
 check 'a name never becomes a path' '' "$(find "$dir" -name 'x*' -newer "$MAKI_CONFIG")"
 check 'by its key' 0 "$(s show agent:default:telegram:さくら --json | wc -l)"
 
 # ---- what holds for it ------------------------------------------------------------------------------
 has 'overrides' '{"thinking":"medium","maxTokens":4096}' "$(s set $sakura --thinking medium --max-tokens 4096)"
-has 'one taken away' '"overrides":{"maxTokens":4096}' "$(s set $sakura --thinking default --json)"
-has 'a level that is none' 'off, minimal, low, medium or high' "$(s set $sakura --thinking much)"
+has 'one override removed' '"overrides":{"maxTokens":4096}' "$(s set $sakura --thinking default --json)"
+has 'an unknown level' 'off, minimal, low, medium or high' "$(s set $sakura --thinking much)"
 rm "$MAKI_HOME/agents/default/sessions.json"
 has 'they are not lost with sessions.json' '"overrides":{"maxTokens":4096}' "$(s $r --json)"
 new=$(id $r --new)
-check 'a new one takes the key' 1 "$([ "$new" != "$sakura" ] && echo 1)"
-check 'and is found by it' "$new" "$(id $r)"
+check '--new: the new session takes the key' 1 "$([ "$new" != "$sakura" ] && echo 1)"
+check 'and is found by the key' "$new" "$(id $r)"
 has 'it has the overrides' '"overrides":{"maxTokens":4096}' "$(s $r --json)"
 has 'the old one is archived' '(archived)' "$(s list)"
-has 'its key is taken' 'archive that one first' "$(s set $sakura --state active)"
+has 'a taken key cannot be used again' 'archive that one first' "$(s set $sakura --state active)"
 
 # ---- the view of all --------------------------------------------------------------------------------
 view=$MAKI_HOME/agents/default/sessions.json
@@ -91,13 +91,13 @@ for damage in '' '{"entries":{' '[]' 'not JSON'; do
 done
 printf '{"entries":{' >"$view"
 touch -d '1 minute ago' "$view"
-has 'that it was corrupt is reported' 'was corrupt and was rebuilt' "$(s list)"
+has 'a corrupt index is reported' 'was corrupt and was rebuilt' "$(s list)"
 rm "$view"; mkdir "$view"
-has 'a folder in its place: what to do' 'move it away' "$(s list)"
+has 'a directory in its place: what to do' 'move it away' "$(s list)"
 check 'and nothing is lost' "$before" "$(s list --json --agent default | sed 's/,"note":.*/}/')"
 rmdir "$view"
 s list >/dev/null
-flock "$MAKI_HOME/agents/default/sessions.lock" true; check 'nobody holds the lock afterwards' 0 $?
+flock "$MAKI_HOME/agents/default/sessions.lock" true; check 'the lock is free afterwards' 0 $?
 has 'entries have the seed'"'"'s fields' '"messageCount":0,"tokenUsage":{"input":0,"output":0},"overrides":{"maxTokens":4096},"state":"archived"' "$(cat "$view")"
 
 # ---- how full, and with what ------------------------------------------------------------------------
@@ -131,10 +131,10 @@ for seq in 1 11 15; do
     for block in 0 1; do "$maki" history trim long.jsonl $seq --block $block --head 50 --tail 50 >/dev/null; done
 done
 total=$("$maki" history status long.jsonl --json | grep -o '"tokens":[0-9]*')
-has 'they add up when texts of messages are shortened' "$total,\"window\"" "$(s status long.jsonl --json)"
+has 'the parts add up after pruning' "$total,\"window\"" "$(s status long.jsonl --json)"
 
 has 'pin' 'Pinned (event' "$(s pin $new 3)"
-has 'it is told' '"pinned":1' "$(s status $new --json)"
+has 'it is counted' '"pinned":1' "$(s status $new --json)"
 has 'unpin' 'Unpinned (event' "$(s unpin $new 3)"
 has 'pin needs a number' 'missing: SEQ' "$(s pin $new)"
 has 'no such message' 'message 99 is not' "$(s pin $new 99)"
@@ -145,7 +145,7 @@ has 'compact reports' '"reason":"forced"' "$out"
 has 'it is counted' '"compressionCount":1,"lastCompression":"just now"' "$(s status $new --json)"
 has 'an unknown policy' 'unknown policy' "$(s compact $new --policy nope)"
 "$maki" history undo $new >/dev/null
-has 'undone it does not count' '"compressionCount":0' "$(s status $new --json)"
+has 'after undo it does not count' '"compressionCount":0' "$(s status $new --json)"
 has 'compact for people' 'messages out of view' "$(s compact $new --policy roo)"
 "$maki" history undo $new >/dev/null
 rows=$("$maki" history status $new --json)
@@ -161,30 +161,30 @@ rm -r "$MAKI_HOME/agents/loop"
 limit() { s limit $new --dry-run --json "$@" | grep -o '"limit":[0-9]*' | cut -d: -f2; }
 check 'the seed'"'"'s limits: the least wins' 30 "$(limit)"
 echo 'turnLimits: {global: 7}' >"$MAKI_CONFIG"
-check 'turnLimits.global acts' 7 "$(limit)"
+check 'turnLimits.global' 7 "$(limit)"
 echo 'turnLimits: {perUser: 9}' >"$MAKI_CONFIG"
-check 'turnLimits.perUser acts' 9 "$(limit)"
+check 'turnLimits.perUser' 9 "$(limit)"
 echo 'turnLimits: {perProvider: {openai: 6, anthropic: 3, mine: 2}}' >"$MAKI_CONFIG"
-check 'turnLimits.perProvider.* acts, by the model' 6 "$(limit)"
-check 'or by what is told' 2 "$(limit --provider mine)"
+check 'turnLimits.perProvider.*, by the model' 6 "$(limit)"
+check 'or by the provider given' 2 "$(limit --provider mine)"
 echo 'turnLimits: {global: 0, perUser: 0, perProvider: {openai: 0}}' >"$MAKI_CONFIG"
-check '0 is none' 0 "$(limit)"
+check '0 is no limit' 0 "$(limit)"
 echo 'agents: {default: {maxTurns: 4}}' >"$MAKI_CONFIG"
-check 'agents.*.maxTurns acts' 4 "$(limit)"
-has 'over it: a fifth goes at once' '"turns":5,"left":3' "$(s limit $new --json)"
+check 'agents.*.maxTurns' 4 "$(limit)"
+has 'over the limit: a fifth is hidden at once' '"turns":5,"left":3' "$(s limit $new --json)"
 has 'then there is nothing to hide' 'nothing to hide' "$(s limit $new)"
 has 'it can be undone' 'Undone' "$("$maki" history undo $new)"
 : >"$MAKI_CONFIG"
-has 'one of no channel has none' '"limit":0' "$(s limit $one --json)"
+has 'a session without a channel has no limit' '"limit":0' "$(s limit $one --json)"
 
-# ---- mistakes -------------------------------------------------------------------------------------
-has 'two that begin so' 'several ids begin with aaaa' "$(s show aaaa)"
-s show aaaa >/dev/null; check 'is a misuse' 2 $?
-has 'none' 'there is no conversation nope' "$(s show nope)"
-s show nope >/dev/null; check 'is not found' 5 $?
+# ---- errors ---------------------------------------------------------------------------------------
+has 'an ambiguous prefix' 'several ids begin with aaaa' "$(s show aaaa)"
+s show aaaa >/dev/null; check 'an ambiguous prefix: exit 2' 2 $?
+has 'no match' 'there is no conversation nope' "$(s show nope)"
+s show nope >/dev/null; check 'no match: exit 5' 5 $?
 has 'no id' 'missing: ID' "$(s show)"
 has 'no subcommand' 'limit, list, resolve, set, show, status' "$(s)"
-has 'an unknown one' 'unknown subcommand frobnicate' "$(s frobnicate)"
+has 'an unknown subcommand' 'unknown subcommand frobnicate' "$(s frobnicate)"
 has 'not a number' 'not a number: many' "$(s list --limit many)"
 has 'help has an example' 'maki session show 7f3a' "$("$maki" session --help)"
 tap_end

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# summary.sh -- summaries by the model that maki.yaml names, from every command that makes room; offline when it is down.
+# summary.sh -- summaries by the model that maki.yaml names, from every command that frees context; offline when it is down.
 #
 #     summary.sh MAKI FAKE      FAKE is maki-fake-provider; prints TAP
 set -u
@@ -40,7 +40,7 @@ before=$(shown a.jsonl)
 out=$("$maki" history condense a.jsonl --json); check 'history condense: exit 0' 0 $?
 has 'its model and tokens' "$asked" "$out"
 has 'its cost' '"cost":' "$out"
-has 'the words are its' '巻きの要約' "$(shown a.jsonl)"
+has 'the text of the summary is the model'\''s' '巻きの要約' "$(shown a.jsonl)"
 has 'the event keeps them' "$asked" "$(cat a.events.jsonl)"
 "$maki" history undo a.jsonl >/dev/null
 check 'undone' "$before" "$(shown a.jsonl)"
@@ -53,17 +53,17 @@ before=$(shown "$file")
 check 'a session: nothing was asked yet' '{"input":0,"output":0}' "$(usage)"
 out=$("$maki" session compact "$id" --json); check 'session compact: exit 0' 0 $?
 has 'session compact: its model' "$asked" "$out"
-has 'session compact: its words' '巻きの要約' "$(shown "$file")"
+has 'session compact: its text' '巻きの要約' "$(shown "$file")"
 input=$(echo "$out" | sed 's/.*"summarizer":{"model":"fake-1",\("input":[0-9]*,"output":[0-9]*\)}.*/{\1}/')
 check 'the usage of the session is that of its summary' "$input" "$(usage)"
 "$maki" history undo "$file" >/dev/null
-check 'session compact: one undo takes it back' "$before" "$(shown "$file")"
+check 'session compact: one undo reverts it' "$before" "$(shown "$file")"
 out=$("$maki" op manage.run <<<"{\"conversation\":\"$id\",\"force\":true}")
 has 'manage.run from standard input: its model' "$asked" "$out"
 "$maki" history undo "$file" >/dev/null
 check 'manage.run: the same undo' "$before" "$(shown "$file")"
 out=$("$maki" chat --session "$id" <<<$'/condense' 2>&1)
-has '/condense: its words' '巻きの要約' "$(shown "$file")"
+has '/condense: its text' '巻きの要約' "$(shown "$file")"
 out=$("$maki" chat --session "$id" <<<$'/undo' 2>&1)
 check '/condense: the same undo' "$before" "$(shown "$file")"
 
@@ -96,8 +96,8 @@ case $out in *summarizer*) check 'nobody named: nobody asked' no yes ;; *) check
 has 'nobody named: this is no fallback' '"factsKept"' "$(grep -v fallback <<<"$out")"
 talk d.jsonl
 out=$("$maki" op history.condense '{"conversation":"d.jsonl","summarizer":{"chunks":["言われた要約"],"cost":0.5}}')
-has 'one told in the call: its words' '言われた要約' "$(shown d.jsonl)"
-has 'one told in the call: its cost' '"cost":0.5' "$out"
+has 'a stub in the call: its text' '言われた要約' "$(shown d.jsonl)"
+has 'a stub in the call: its cost' '"cost":0.5' "$out"
 
 # ---- what is loaded ---------------------------------------------------------------------------------
 if ldd "$maki" >libs 2>/dev/null; then

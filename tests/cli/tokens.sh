@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# tokens.sh -- maki tokens as people and scripts meet it.
+# tokens.sh -- the command maki tokens.
 #
 #     tokens.sh MAKI      prints TAP
 set -u
@@ -37,7 +37,7 @@ check 'an option with =' 12 "$(count --encoding=cl100k_base 猫.txt)"
 check 'an empty file' 0 "$(count empty.txt)"
 check 'several files' 9 "$(count hello.txt empty.txt 猫.txt)"
 check 'a file twice counts twice' 4 "$(count hello.txt hello.txt)"
-check 'each file is told' '2 0' "$(t count --json hello.txt empty.txt | grep -o '"tokens":[0-9]*,"bytes":[0-9]*}' | grep -o 's":[0-9]*,' | grep -o '[0-9]*' | xargs)"
+check 'each file is listed' '2 0' "$(t count --json hello.txt empty.txt | grep -o '"tokens":[0-9]*,"bytes":[0-9]*}' | grep -o 's":[0-9]*,' | grep -o '[0-9]*' | xargs)"
 has 'names in any script' '中 文.txt' "$(t count '中 文.txt' 한국어.txt 🍥.txt)"
 has 'exact is said' 'o200k_base, exact' "$(t count hello.txt)"
 out=$(t count --model claude-sonnet-4-5 hello.txt)
@@ -62,13 +62,13 @@ head -c 9000000 /dev/zero | tr '\0' a >a.txt
 check 'a large file without a place to cut' 1125000 "$(count a.txt)"
 check 'cl100k_base of a large file' "$(cat large.txt | t count --json --encoding cl100k_base | tokens)" "$(count large.txt --encoding cl100k_base)"
 
-# ---- folders --------------------------------------------------------------------------------------
+# ---- directories --------------------------------------------------------------------------------------
 mkdir -p tree/b tree/.git tree/a tree/.hidden
 cp hello.txt tree/b/1.txt; cp hello.txt tree/a/2.txt; cp 猫.txt tree/猫.txt; cp hello.txt tree/.hidden/h
 cp hello.txt tree/.git/config; printf 'ELF\0\1\2' >tree/b/binary; ln -s .. tree/up; ln -s ../hello.txt tree/link
 mkfifo tree/pipe
 out=$(t count tree --json)
-check 'a folder: all its files' 13 "$(echo "$out" | tokens)"
+check 'a directory: all its files' 13 "$(echo "$out" | tokens)"
 check 'in the order of names' 'tree/.hidden/h tree/a/2.txt tree/b/1.txt tree/猫.txt' "$(echo "$out" | grep -o '"file":"[^"]*"' | cut -d'"' -f4 | xargs)"
 has 'binary files are skipped' '"binaryFiles":1' "$out"
 has 'and told' '1 binary files skipped' "$(t count tree)"
@@ -77,15 +77,15 @@ check 'a binary file that was named is counted' "$(t encode tree/b/binary | wc -
 ln -s tree linked
 check 'a link that was named is followed' 13 "$(count linked)"
 mkdir nothing
-check 'an empty folder' 0 "$(count nothing)"
+check 'an empty directory' 0 "$(count nothing)"
 
 # ---- what cannot be read -----------------------------------------------------------------------------
 out=$(t count hello.txt missing.txt 猫.txt --json 2>err); check 'a missing file: exit 5' 5 $?
 check 'the others are counted' 9 "$(echo "$out" | tokens)"
-has 'it is told' 'missing.txt: No such file' "$(cat err)"
+has 'it is reported' 'missing.txt: No such file' "$(cat err)"
 has 'in JSON too' '"file":"missing.txt","error":{"code":"NOTFOUND"' "$out"
 out=$(t count "" 2>&1); check 'an empty name: exit 5' 5 $?
-out=$(t count hello.txt/x 2>&1); check 'a file is no folder: exit 5' 5 $?
+out=$(t count hello.txt/x 2>&1); check 'a file is no directory: exit 5' 5 $?
 ln -s nowhere dangling; out=$(t count dangling 2>&1); check 'a link to nothing: exit 5' 5 $?
 t encode missing.txt >out 2>err; check 'encode of a missing file: exit 5' 5 $?
 check 'and nothing else' '' "$(cat out)"

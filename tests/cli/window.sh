@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# window.sh -- after a turn, everybody tells the same figures: tokens, window, threshold.
+# window.sh -- after a turn, all commands report the same figures: tokens, window, threshold.
 #
 #     window.sh MAKI FAKE      FAKE is maki-fake-provider; prints TAP
 set -u
@@ -70,7 +70,7 @@ after=$(echo "$done" | field tokensAfter)
 check 'a run: before' "$tokens" "$(echo "$done" | field tokensBefore)"
 check 'a run: after' "$after" "$("$maki" history status "$talk" --json 2>/dev/null | field tokens)"
 has 'its record' "\"tokensBefore\":$tokens,\"tokensAfter\":$after," "$(tail -1 talk.events.jsonl)"
-has 'history log tells it' "reason=\"forced\" action=\"condense\" tokensBefore=$tokens tokensAfter=$after messagesRemoved=" "$("$maki" history log "$talk" 2>/dev/null | tail -1)"
+has 'history log shows it' "reason=\"forced\" action=\"condense\" tokensBefore=$tokens tokensAfter=$after messagesRemoved=" "$("$maki" history log "$talk" 2>/dev/null | tail -1)"
 check 'its undo: one event' "$((1 + $(wc -l <talk.events.jsonl)))" "$("$maki" history undo "$talk" >/dev/null 2>&1; wc -l <talk.events.jsonl)"
 check 'as it was' "$tokens" "$(told)"
 

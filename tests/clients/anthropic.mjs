@@ -1,4 +1,4 @@
-// anthropic.mjs -- Anthropic's own library: messages and counting.
+// anthropic.mjs -- Anthropic's official library: messages and counting.
 import Anthropic from '@anthropic-ai/sdk';
 import { assert, bothWays, languages, textTurn, tool, toolTurn } from './common.mjs';
 
@@ -62,7 +62,7 @@ bothWays('anthropic count_tokens and models', async (url) => {
   assert.deepEqual(models.data.map((row) => row.id), ['fake']);
 });
 
-bothWays('anthropic errors keep their words', async (url) => {
+bothWays('anthropic errors keep their messages', async (url) => {
   const say = (content) => ask(url, false, { messages: [{ role: 'user', content }] });
   await assert.rejects(say('fake:429'), Anthropic.RateLimitError);
   await assert.rejects(say('fake:500'), Anthropic.InternalServerError);

@@ -1,4 +1,4 @@
-// commands.mjs -- maki connect and maki demo, as people meet them.
+// commands.mjs -- the commands maki connect and maki demo.
 import fs from 'node:fs';
 import path from 'node:path';
 import { spawn } from 'node:child_process';

@@ -1,5 +1,5 @@
 // common.mjs -- the same conversations for every client library: to the fake provider directly, and through
-// the proxy, whose log must then hold what was said.
+// the proxy, whose log must then have every message.
 import test from 'node:test';
 import assert from 'node:assert/strict';
 import { quiet, readConversations, startFake, startMaki } from '../e2e/lib.mjs';

@@ -1,4 +1,4 @@
-// gemini.mjs -- Google's own library: generateContent, streaming and not, countTokens.
+// gemini.mjs -- Google's official library: generateContent, streaming and not, countTokens.
 import { GoogleGenAI } from '@google/genai';
 import { assert, bothWays, languages, textTurn, tool, toolTurn } from './common.mjs';
 

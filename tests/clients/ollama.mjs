@@ -1,4 +1,4 @@
-// ollama.mjs -- Ollama's own library: chat, generate, embed, list.
+// ollama.mjs -- Ollama's official library: chat, generate, embed, list.
 import { Ollama } from 'ollama';
 import { assert, bothWays, languages, textTurn, tool, toolTurn } from './common.mjs';
 

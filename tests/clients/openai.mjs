@@ -1,4 +1,4 @@
-// openai.mjs -- OpenAI's own library: chat completions, responses, embeddings, models.
+// openai.mjs -- OpenAI's official library: chat completions, responses, embeddings, models.
 import OpenAI from 'openai';
 import { assert, bothWays, languages, textTurn, tool, toolTurn } from './common.mjs';
 

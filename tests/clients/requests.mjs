@@ -1,5 +1,5 @@
-// requests.mjs -- the requests that we write, compared with those of the official libraries for the same
-// conversation: a system prompt, an image, two calls side by side, a result that failed, tools, limits.
+// requests.mjs -- the requests that Maki writes, compared with those of the official libraries for the same
+// conversation: a system prompt, an image, two parallel calls, a failed result, tools, limits.
 //
 // Each library is given the conversation as its documentation shows it; ours comes out of a log whose rows are in
 // Anthropic's shape, and out of one in OpenAI's.  `differs` lists, by protocol, each field in which the two may
@@ -48,7 +48,7 @@ const openaiRows = [
   { role: 'user', content: thanks },
 ];
 
-/** What we would send. */
+/** The request that Maki writes. */
 function ours(t, rows, protocol) {
   const file = path.join(tempDirectory(t, 'maki-request'), 'talk.jsonl');
   fs.writeFileSync(file, rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
@@ -128,16 +128,16 @@ const libraries = {
   })),
 };
 
-// ---- where they may differ -------------------------------------------------------------------------------------
+// ---- allowed differences ---------------------------------------------------------------------------------------
 
-/** One text in a list is what a string is, to every API that takes both; the form follows the log's. */
+/** APIs that accept both treat a list with one text like a string; Maki keeps the form in the log. */
 function asString(content) {
   const [only] = Array.isArray(content) && content.length === 1 ? content : [];
   return only && /^(text|output_text)$/.test(only.type) && Object.keys(only).length === 2 ? only.text : content;
 }
 const strings = (list) => list.map((message) => ('content' in message ? { ...message, content: asString(message.content) } : message));
 
-/** Arguments are texts of JSON: the spelling is the model's, the value counts. */
+/** Arguments are JSON in a string: compared by value. */
 const parsed = (json) => JSON.parse(json);
 
 const differs = {
@@ -152,14 +152,14 @@ const differs = {
     ...body,
     input: strings(body.input).map((item) => (item.arguments ? { ...item, arguments: parsed(item.arguments) } : item)),
   }),
-  // We say which call a result answers; the library has no such fields, older servers ignore them.
+  // Maki names the call that a result answers; the library has no such fields, and older servers ignore them.
   ollama: (body) => ({
     ...body,
     messages: body.messages.map(({ tool_call_id, ...message }) => (message.tool_calls
       ? { ...message, tool_calls: message.tool_calls.map(({ id, ...call }) => call) }
       : message)),
   }),
-  // The library gives a system instruction a role, which means nothing there.
+  // The library adds a role to the system instruction, which has no effect.
   gemini: ({ systemInstruction: { role, ...instruction }, ...body }) => ({ ...body, systemInstruction: instruction }),
 };
 

@@ -1,4 +1,4 @@
-// resolve.mjs -- see register.mjs.  Only what is imported by name from here is looked for there.
+// resolve.mjs -- the loader of register.mjs: packages that the tests here import by name come from build/clients/sdk.
 const here = new URL('.', import.meta.url).href;
 const sdk = new URL('../../build/clients/sdk/package.json', import.meta.url).href;
 

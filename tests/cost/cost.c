@@ -1,10 +1,10 @@
-/* cost.c -- named pieces of work whose instructions are counted.
+/* cost.c -- the benchmarks of `make cost`: named operations whose instructions are counted.
  *
  *     cost --list     the names
  *     cost NAME       prepare the input of one, then do the work once
  *
  * scripts/cost counts what happens inside maki_cost_run with callgrind, so preparing is free.  Inputs
- * are made here, always the same; the clock stands still and random bytes are zeros.  To add an
+ * are generated here, always the same; the clock is fixed and random bytes are zeros.  To add an
  * operation of the table, write a function that writes its input and add a row to `works`. */
 #include <inttypes.h>
 #include <stdbool.h>

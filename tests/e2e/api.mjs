@@ -1,4 +1,4 @@
-// api.mjs -- the daemon's own paths: sessions, operations, events, metrics, the page, and counting for upstreams that cannot.
+// api.mjs -- the daemon's own paths: sessions, operations, events, metrics, the page, and counting tokens for upstreams that cannot.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -126,7 +126,7 @@ async function conversation(t) {
 
 const message = (content) => ({ messages: [{ role: 'user', content }] });
 
-test('operations that take long hold up no short one', async (t) => {
+test('long operations do not delay short ones', async (t) => {
   const { maki, file, op, waiting } = await conversation(t);
   const holder = spawn('flock', [file, 'sh', '-c', 'echo held; cat'], { stdio: ['pipe', 'pipe', 'inherit'] });
   t.after(() => holder.stdin.end());
@@ -141,7 +141,7 @@ test('operations that take long hold up no short one', async (t) => {
   assert.equal((await op('history.status'))[1].messages, 5);
 });
 
-test('operations on one conversation at once: each is done once, on what is there by then', async (t) => {
+test('concurrent operations on one conversation: each runs once, on the newest revision', async (t) => {
   const { op } = await conversation(t);
   const clients = 6, rounds = 8;
   await Promise.all(Array.from({ length: clients }, async (_, client) => {
@@ -159,20 +159,20 @@ test('operations on one conversation at once: each is done once, on what is ther
   assert.deepEqual(expecting.map(([status]) => status).sort(), [200, 409, 409]);
 });
 
-test('events come while it is said', async (t) => {
+test('events arrive during an exchange', async (t) => {
   const fake = await startFake(t);
   const maki = await startMaki(t, { upstream: fake.url, args: ['--upstream', `openai=${fake.url}`] });
-  let heard = '';
+  let received = '';
   const request = http.get(`${maki.url}/maki/events`, (reply) => {
     assert.equal(reply.headers['content-type'], 'text/event-stream');
-    reply.on('data', (bytes) => (heard += bytes));
+    reply.on('data', (bytes) => (received += bytes));
     reply.on('error', () => {});
   });
   request.on('error', () => {});
   t.after(() => request.destroy());
-  await until('the listener', () => heard.length > 0);
+  await until('the listener', () => received.length > 0);
   await say(maki, '안녕하세요');
-  const line = await until('an event', () => /data: (\{.*\})/.exec(heard)?.[1]);
+  const line = await until('an event', () => /data: (\{.*\})/.exec(received)?.[1]);
   const event = JSON.parse(line);
   assert.equal(event.type, 'exchange');
   assert.equal(event.end, 'complete');
@@ -228,19 +228,19 @@ test('tokens are counted here when upstream cannot', async (t) => {
   assert.equal((await count('/v1/messages/count_tokens', { nonsense: 1 }))[0], 400);
 });
 
-/** How long a file is; 0 when it is gone by now. */
+/** The length of a file; 0 when it is gone. */
 const sizeOf = (file) => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Every file below a folder. */
-function* filesIn(folder) {
-  for (const entry of fs.readdirSync(folder, { withFileTypes: true })) {
-    const at = path.join(folder, entry.name);
+/** Every file below a directory. */
+function* filesIn(directory) {
+  for (const entry of fs.readdirSync(directory, { withFileTypes: true })) {
+    const at = path.join(directory, entry.name);
     if (entry.isDirectory()) yield* filesIn(at);
     else if (entry.isFile()) yield at;
   }
 }
 
-/** Files that a process has open or mapped, those without a name too. */
+/** Files that a process has open or mapped, including unlinked ones. */
 function* filesOf(pid) {
   for (const kind of ['fd', 'map_files']) {
     let names = [];
@@ -257,7 +257,7 @@ function* filesOf(pid) {
   }
 }
 
-test('a key is in no file, open, mapped or kept, while a request runs and after it', async (t) => {
+test('keys are in no file that is open, mapped or stored, during a request and after it', async (t) => {
   const canary = 'CANARY-7h3-k3y';
   let seen;
   const upstream = http.createServer((request, reply) => {
@@ -304,7 +304,7 @@ test('a key is in no file, open, mapped or kept, while a request runs and after 
   assert.ok(!maki.errors().includes(canary));
 });
 
-test('files in the folder that the daemon was started in are no conversations', async (t) => {
+test('files in the directory that the daemon was started in are no conversations', async (t) => {
   const before = process.cwd();
   process.chdir(tempDirectory(t));
   t.after(() => process.chdir(before));
@@ -325,7 +325,7 @@ test('files in the folder that the daemon was started in are no conversations', 
   assert.deepEqual(fs.readdirSync('.').sort(), ['notes', 'talk']);
 });
 
-test('HEAD of the events has an end', async (t) => {
+test('HEAD /maki/events ends', async (t) => {
   const maki = await startMaki(t, { upstream: 'http://127.0.0.1:9' });
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   t.after(() => agent.destroy());
@@ -340,7 +340,7 @@ test('HEAD of the events has an end', async (t) => {
   assert.equal(await ask('GET', '/maki/health'), 200);
 });
 
-test('a session that was deleted stays so, though the daemon is killed before its journal is empty', async (t) => {
+test('a deleted session stays deleted when the daemon is killed before its journal is empty', async (t) => {
   const fake = await startFake(t);
   const home = tempDirectory(t, 'maki-deleted');
   const sessions = path.join(home, 'agents/proxy/sessions');

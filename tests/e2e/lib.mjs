@@ -1,4 +1,4 @@
-// lib.mjs -- what the end-to-end tests share: programs started and ended, folders, waiting with a bound.
+// lib.mjs -- helpers of the end-to-end tests: programs, temporary directories, bounded waits.
 //
 //     const fake = await startFake(t, { record: true });
 //     const maki = await startMaki(t, { upstream: fake.url });
@@ -17,14 +17,14 @@ export const build = path.resolve(process.env.MAKI_BUILD || path.join(root, 'bui
 
 export const PATIENCE_MS = 300_000; // for a failure to show, never for a success to be waited out
 
-/** A folder that is deleted with the test. */
+/** A directory that is deleted with the test. */
 export function tempDirectory(t, name = 'maki-e2e') {
   const made = fs.mkdtempSync(path.join(os.tmpdir(), `${name}-`));
   t.after(() => fs.rmSync(made, { recursive: true, force: true }));
   return made;
 }
 
-/** Ask until the answer is not undefined, null or false.  Fails with `what` when it takes too long. */
+/** Poll until the result is not undefined, null or false.  Fails with `what` after a limit. */
 export async function until(what, ask, patience = PATIENCE_MS) {
   const end = Date.now() + patience;
   for (;;) {
@@ -35,7 +35,7 @@ export async function until(what, ask, patience = PATIENCE_MS) {
   }
 }
 
-/** Start a program, and wait for the line that tells its address. */
+/** Start a program, and wait for the line with its address. */
 async function start(t, file, args, env = {}) {
   const child = spawn(file, args, { env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   const exited = new Promise((resolve) => {
@@ -77,7 +77,7 @@ async function start(t, file, args, env = {}) {
   return server;
 }
 
-/** The fake provider.  `record`: keep what it was asked in `recorded`, a folder. */
+/** The fake provider.  `record`: save its requests in `recorded`, a directory. */
 export async function startFake(t, { scenario, record, env } = {}) {
   const args = ['--port', '0'];
   const recorded = record ? tempDirectory(t, 'maki-recorded') : undefined;
@@ -98,7 +98,7 @@ export async function startMaki(t, { upstream, home = tempDirectory(t, 'maki-hom
   return { ...maki, home };
 }
 
-// ---- asking the daemon --------------------------------------------------------------------------
+// ---- the daemon's API ---------------------------------------------------------------------------
 
 /** An answer of the daemon's own: {status, text}. */
 export async function get(url, target) {
@@ -110,12 +110,12 @@ export async function metric(url, name) {
   return Number(new RegExp(`^maki_${name} (\\d+)`, 'm').exec((await get(url, '/maki/metrics')).text)[1]);
 }
 
-/** Until no exchange is under way: then all of them are in the log. */
+/** Wait until no exchange is open: then all of them are in the log. */
 export const quiet = (maki) => until('all exchanges are over', async () => await metric(maki.url, 'open_exchanges') === 0);
 
 // ---- the log ------------------------------------------------------------------------------------
 
-/** A message of the log, whichever of the two shapes it has, without what clients may write differently. */
+/** A message of the log in either shape, normalised for what clients write differently. */
 export function plain(row) {
   const message = { role: row.role, text: '' };
   const calls = [], results = [];
@@ -141,7 +141,7 @@ function parse(text) {
   try {
     return JSON.parse(text);
   } catch {
-    return text; // the input of a custom tool is no JSON
+    return text; // the input of a custom tool is not JSON
   }
 }
 
@@ -150,7 +150,7 @@ function textOf(content) {
   return content.map((part) => part.text ?? '').join('');
 }
 
-/** Every conversation in the log: {id, rows (as they stand there), said (plain, without system messages)}. */
+/** Every conversation in the log: {id, rows (unchanged), said (plain, without system messages)}. */
 export function readConversations(home) {
   const sessions = path.join(home, 'agents', 'proxy', 'sessions');
   if (!fs.existsSync(sessions)) return [];
@@ -164,7 +164,7 @@ export function readConversations(home) {
   });
 }
 
-/** What the fake provider was asked: [{line, fields: [[name, value]], body}], in order. */
+/** The requests that the fake provider received: [{line, fields: [[name, value]], body}], in order. */
 export function readRecorded(recorded) {
   return fs.readdirSync(recorded).filter((name) => name.endsWith('.head')).sort().map((name) => {
     const [line, ...fields] = fs.readFileSync(path.join(recorded, name), 'latin1').split('\r\n').slice(0, -1);

@@ -10,9 +10,9 @@ import test from 'node:test';
 import { ask, askInTime, Client, Daemon, LIMIT, ok, post, program, until, Upstream, within } from './transport_kit.mjs';
 
 function write(t, text) {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'maki-config-'));
-  t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
-  const file = path.join(folder, '設定.yaml');
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'maki-config-'));
+  t.after(() => fs.rmSync(directory, { recursive: true, force: true }));
+  const file = path.join(directory, '設定.yaml');
   fs.writeFileSync(file, text);
   return file;
 }
@@ -33,7 +33,7 @@ async function configured(t, text, answer = (_, s) => s.write(ok('who=it;'))) {
   return { d, up };
 }
 
-// ---- each setting acts: a test is named by it -------------------------------------------------------
+// ---- the effect of each setting, which names its test -------------------------------------------------------
 
 test('serve.listen', async (t) => {
   const d = await Daemon.start(t, ['--config', write(t, "serve: {listen: ['127.0.0.1:0']}\n")], {}, null);
@@ -66,9 +66,9 @@ test('serve.allow_origins', async (t) => {
 });
 
 test('serve.ca_file', async (t) => {
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'maki-tls-'));
-  t.after(() => fs.rmSync(folder, { recursive: true, force: true }));
-  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(folder, name));
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'maki-tls-'));
+  t.after(() => fs.rmSync(directory, { recursive: true, force: true }));
+  const [key, cert] = ['key.pem', 'cert.pem'].map((name) => path.join(directory, name));
   const made = spawnSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=localhost',
     '-addext', 'subjectAltName=DNS:localhost,IP:127.0.0.1', '-keyout', key, '-out', cert], { encoding: 'utf8' });
   assert.equal(made.status, 0, made.stderr);
@@ -135,7 +135,7 @@ test('serve.timeouts.write', async (t) => {
   await d.stop();
 });
 
-// Has the kernel asked for a connection to this port a second time, because nothing came the first time?
+// Has the kernel sent a second SYN to this port, because the first was not answered?
 function isUnanswered(port) {
   const SYN_SENT = '02', to = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
   return fs.readFileSync('/proc/net/tcp', 'utf8').split('\n').map((line) => line.trim().split(/\s+/))
@@ -208,11 +208,11 @@ test('an upstream of the command line wins over the file', async (t) => {
   await d.stop();
 });
 
-test('operations of the API go by the configuration, and their lines are in the log', async (t) => {
+test('operations of the API use the configuration, and log their lines', async (t) => {
   const { d } = await configured(t, 'window: {minimum: 40000}\ncontextWindow: 50000\nprofileThresholds: {qwen-3: 3}\n');
-  const folder = path.join(d.home, 'agents', 'default', 'sessions');
-  fs.mkdirSync(folder, { recursive: true });
-  fs.writeFileSync(path.join(folder, 's1.jsonl'), '{"role":"user","content":"こんにちは"}\n{"role":"assistant","content":"やあ"}\n');
+  const directory = path.join(d.home, 'agents', 'default', 'sessions');
+  fs.mkdirSync(directory, { recursive: true });
+  fs.writeFileSync(path.join(directory, 's1.jsonl'), '{"role":"user","content":"こんにちは"}\n{"role":"assistant","content":"やあ"}\n');
   const run = async (input) => ask(d.port, post('/maki/ops/manage.run', JSON.stringify({ conversation: 's1', ...input }),
     'Content-Type: application/json\r\nConnection: close\r\n'));
   assert.match(await run({ model: 'qwen-3' }), /"contextWindow":50000,"windowFrom":"configuration","threshold":75/);
@@ -222,7 +222,7 @@ test('operations of the API go by the configuration, and their lines are in the 
   assert.match(d.log, / info context_check total_tokens=\d+ context_window=50000 usage=\S+ messages=2 action=none session=s1\n/);
 });
 
-test('a broken file stops the start with its line', async (t) => {
+test('an invalid file stops the start with the line of its error', async (t) => {
   const file = write(t, 'serve:\n  lisen: 127.0.0.1:0\n');
   const got = spawnSync(program, ['--config', file], { encoding: 'utf8', timeout: LIMIT });
   assert.equal(got.status, 2);

@@ -1,5 +1,5 @@
-// tap.mjs -- a reporter for node's test runner that says no more than TAP's lines: what failed, in comments.
-// (Its own puts YAML blocks with free text below a failure, which meson takes for a broken test.)
+// tap.mjs -- a reporter for node's test runner that prints plain TAP, with failures as comments.
+// (The built-in reporter adds YAML blocks with free text, which meson reports as invalid.)
 const comment = (text) => String(text).split('\n').map((line) => `#   ${line}\n`).join('');
 
 function why(error) {

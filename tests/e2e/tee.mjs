@@ -1,7 +1,7 @@
-// tee.mjs -- stands between a client and the daemon, hands every byte on, and keeps what the client sent: so
-// that it can be compared with what arrived upstream.
+// tee.mjs -- a proxy between a client and the daemon that forwards every byte and saves what the client sent, to
+// compare it with what arrived upstream.
 //
-// A plain socket, no HTTP library: what is kept is what went over the wire.
+// It is a plain socket without an HTTP library, so the saved bytes are those on the wire.
 import net from 'node:net';
 import assert from 'node:assert/strict';
 
@@ -93,6 +93,6 @@ export function assertSame(sent, arrived) {
   }
   for (const request of arrived) {
     const encodings = request.fields.filter(([name]) => name.toLowerCase() === 'accept-encoding');
-    assert.ok(encodings.every(([, value]) => value === 'identity'), 'a reply could come packed');
+    assert.ok(encodings.every(([, value]) => value === 'identity'), 'a reply could be compressed');
   }
 }

@@ -1,5 +1,5 @@
-// transport.mjs -- what goes in at one side of the daemon comes out at the other, byte for byte; and what happens when
-// either side is slow, gone, wrong or too much.
+// transport.mjs -- the daemon forwards requests and replies byte for byte; and what happens when either side is slow,
+// disconnects, sends invalid HTTP or exceeds a limit.
 import assert from 'node:assert/strict';
 import net from 'node:net';
 import test from 'node:test';
@@ -16,9 +16,9 @@ async function pair(t, answer, args = [], env = {}) {
   return { up, d };
 }
 
-// ---- what is handed on ------------------------------------------------------------------------------
+// ---- what is forwarded ------------------------------------------------------------------------------
 
-test('head and body reach upstream as they were sent', async (t) => {
+test('head and body reach upstream unchanged', async (t) => {
   const { up, d } = await pair(t, (_, s) => s.write(ok('{}')));
   const body = '{"model":"m","messages":[{"role":"user","content":"日本語 中文 한국어 🍣"}]}';
   const c = new Client(d.port).send(post('/v1/messages?beta=true&x=%2F..', body,
@@ -34,7 +34,7 @@ test('head and body reach upstream as they were sent', async (t) => {
   await d.stop();
 });
 
-test('a reply comes back as it was sent', async (t) => {
+test('a reply reaches the client unchanged', async (t) => {
   const { d } = await pair(t, (_, s) => s.write(
     'HTTP/1.1 203 Sort Of\r\nX-A: 1\r\nx-a:2\r\nConnection: keep-alive\r\nContent-Length: 6\r\nX-Last: z\r\n\r\n日本'));
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
@@ -57,7 +57,7 @@ test('keep-alive, on both sides', async (t) => {
   await d.stop();
 });
 
-test('requests sent ahead are answered in order', async (t) => {
+test('pipelined requests are answered in order', async (t) => {
   const { d } = await pair(t, (r, s) => s.write(ok(r.body.toString())));
   const c = new Client(d.port);
   c.send(Buffer.concat([1, 2, 3, 4].map((n) => post('/v1/messages', `"${n}"`))));
@@ -67,7 +67,7 @@ test('requests sent ahead are answered in order', async (t) => {
   await d.stop();
 });
 
-test('a body in chunks, with trailers', async (t) => {
+test('a chunked body with trailers', async (t) => {
   const { up, d } = await pair(t, (_, s) => s.write(ok('done')));
   const c = new Client(d.port).send('POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
   c.send('3\r\n{"a\r\n');
@@ -81,7 +81,7 @@ test('a body in chunks, with trailers', async (t) => {
   await d.stop();
 });
 
-test('a stream passes piece by piece, and its end is its end', async (t) => {
+test('a stream is forwarded piece by piece, and ends when upstream ends it', async (t) => {
   let out;
   const { d } = await pair(t, (_, s) => { out = s; s.write(SSE + chunk('data: 一\n\n')); });
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
@@ -95,7 +95,7 @@ test('a stream passes piece by piece, and its end is its end', async (t) => {
   await d.stop();
 });
 
-test('a reply until the close comes back in chunks; an HTTP/1.0 client gets it until the close', async (t) => {
+test('a reply without a length is chunked for the client; an HTTP/1.0 client gets it until the close', async (t) => {
   const { d } = await pair(t, (_, s) => s.end('HTTP/1.1 200 OK\r\nX: 1\r\n\r\nhello'));
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
   assert.match(await c.wait((x) => x.endsWith('0\r\n\r\n')), /\r\n\r\n5\r\nhello\r\n0\r\n\r\n$/);
@@ -127,7 +127,7 @@ test('HEAD, OPTIONS, 204, 304 and 1xx', async (t) => {
   await d.stop();
 });
 
-test('Expect: the client is told to go on', async (t) => {
+test('Expect: the client gets 100 Continue', async (t) => {
   const { up, d } = await pair(t, (_, s) => s.write(ok('x')));
   const c = new Client(d.port).send('POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n');
   await c.wait((x) => x === 'HTTP/1.1 100 Continue\r\n\r\n');
@@ -144,7 +144,7 @@ test('Expect: the client is told to go on', async (t) => {
   await d.stop();
 });
 
-test('a packed body is handed on as it is', async (t) => {
+test('a compressed body is forwarded unchanged', async (t) => {
   const { up, d } = await pair(t, (_, s) => s.write(ok('x')));
   const bytes = zlib.gzipSync('{"model":"m","messages":[]}');
   const c = new Client(d.port).send(post('/v1/messages', bytes, 'Content-Encoding: gzip\r\n'));
@@ -154,7 +154,7 @@ test('a packed body is handed on as it is', async (t) => {
   await d.stop();
 });
 
-test('50 MB there and back', async (t) => {
+test('50 MB in both directions', async (t) => {
   const big = Buffer.alloc(50 << 20);
   for (let i = 0; i < big.length; i += 4096) big.writeUInt32LE(i, i);
   const head = `HTTP/1.1 200 OK\r\nContent-Length: ${big.length}\r\n\r\n`;
@@ -201,7 +201,7 @@ test('the upstream by path, field, model and protocol', async (t) => {
   await d.stop();
 });
 
-test('a client that goes away while the model of its request is looked up', async (t) => {
+test('a client that disconnects while the model of its request is looked up', async (t) => {
   const { up, d } = await pair(t, (_, s) => s.write(ok('usual')), ['--upstream', 'local=http://127.0.0.1:1 models=qwen*']);
   const body = `{"messages":["${'x'.repeat(8 << 20)}"],"model":"gpt-5"}`;
   for (let i = 0; i < 4; i++) {
@@ -219,7 +219,7 @@ test('a client that goes away while the model of its request is looked up', asyn
 
 // ---- faults -----------------------------------------------------------------------------------------
 
-test('an upstream that is not there: 502', async (t) => {
+test('an upstream that refuses connections: 502', async (t) => {
   const d = await Daemon.start(t, ['--upstream', 'anthropic=http://127.0.0.1:1']); // the kernel gives that port to nobody
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
   const text = await c.wait((x) => x.endsWith('}}\n'));
@@ -230,7 +230,7 @@ test('an upstream that is not there: 502', async (t) => {
   await d.stop();
 });
 
-test('an upstream that says nothing: 504', async (t) => {
+test('an upstream that sends nothing: 504', async (t) => {
   const { d } = await pair(t, () => {}, ['--upstream-timeout', '1s']);
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
   assert.match(await c.wait((x) => x.endsWith('}}\n')), /^HTTP\/1.1 504 [^]*upstream_timeout/);
@@ -238,7 +238,7 @@ test('an upstream that says nothing: 504', async (t) => {
   await d.stop();
 });
 
-test('an upstream that closes without a word: 502', async (t) => {
+test('an upstream that closes without a reply: 502', async (t) => {
   const { d } = await pair(t, (_, s) => s.end());
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
   assert.match(await c.wait((x) => x.endsWith('}}\n')), /^HTTP\/1.1 502 /);
@@ -257,7 +257,7 @@ test('an upstream that closed a kept connection: the request is sent again', asy
   await d.stop();
 });
 
-test('a reply that is cut is seen to be cut', async (t) => {
+test('the client can see that a reply is truncated', async (t) => {
   const { d } = await pair(t, (r, s) => {
     if (r.head.includes('/chat')) s.end('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nshort');
     else s.end(SSE + chunk('data: 1\n\n'));
@@ -270,7 +270,7 @@ test('a reply that is cut is seen to be cut', async (t) => {
   await d.stop();
 });
 
-test('a reply longer than it says is cut to what it says', async (t) => {
+test('a reply longer than its Content-Length is cut to it', async (t) => {
   const { d } = await pair(t, (_, s) => s.end('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabcdef'));
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
   assert.match(await c.wait((x) => x.includes('\r\n\r\nabc')), /\r\n\r\nabc$/);
@@ -280,7 +280,7 @@ test('a reply longer than it says is cut to what it says', async (t) => {
   await d.stop();
 });
 
-test('a reply that is no HTTP: 502', async (t) => {
+test('a reply that is not HTTP: 502', async (t) => {
   const { d } = await pair(t, (_, s) => s.end('hello, this is not HTTP\r\n\r\n'));
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
   assert.match(await c.wait((x) => x.endsWith('}}\n')), /^HTTP\/1.1 502 /);
@@ -288,20 +288,20 @@ test('a reply that is no HTTP: 502', async (t) => {
   await d.stop();
 });
 
-test('a client that goes away ends the request upstream', async (t) => {
+test('a client that disconnects ends the request upstream', async (t) => {
   let gone;
   const left = new Promise((r) => { gone = r; });
   const { d } = await pair(t, (_, s) => { s.on('close', gone); s.write(SSE + chunk('data: 1\n\n')); });
   const c = new Client(d.port).send(post('/v1/messages', '{}'));
   await c.wait((x) => x.includes('data: 1'));
   c.close();
-  await within(left, 'upstream is told');
+  await within(left, 'the connection to upstream ends');
   await until(async () => await d.metric('open_exchanges') === 0, 'the exchange is over');
   assert.equal(await d.metric('client_gone_total'), 1);
   await d.stop();
 });
 
-test('a client that goes away before its body is whole', async (t) => {
+test('a client that disconnects before its body is complete', async (t) => {
   const { up, d } = await pair(t, () => {});
   const c = new Client(d.port).send('POST /v1/messages HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n');
   await until(() => up.sockets.size === 1, 'upstream is called');
@@ -311,7 +311,7 @@ test('a client that goes away before its body is whole', async (t) => {
   await d.stop();
 });
 
-test('a client that reads slowly makes upstream wait', async (t) => {
+test('a slow client pauses upstream', async (t) => {
   const piece = Buffer.alloc(64 << 10, 'x');
   let out, sent = 0, stalled = false;
   const { d } = await pair(t, (_, s) => {
@@ -346,7 +346,7 @@ test('a client that reads slowly makes upstream wait', async (t) => {
   await d.stop();
 });
 
-test('an upstream that reads slowly makes the client wait', async (t) => {
+test('a slow upstream pauses the client', async (t) => {
   const slow = net.createServer((s) => { slow.socket = s; s.pause(); s.on('error', () => {}); });
   await new Promise((r) => slow.listen(0, '127.0.0.1', r));
   t.after(() => { slow.socket?.destroy(); slow.close(); });
@@ -376,7 +376,7 @@ test('an upstream that reads slowly makes the client wait', async (t) => {
 
 // ---- limits -----------------------------------------------------------------------------------------
 
-test('limits are kept and told', async (t) => {
+test('limits are enforced with an error', async (t) => {
   const { up, d } = await pair(t, (_, s) => s.write(ok('x')),
     ['--max-body', '1k', '--max-head', '512', '--max-connections', '4', '--head-timeout', '300ms', '--body-timeout', '300ms']);
   assert.match(await ask(d.port, post('/v1/messages', 'x'.repeat(2000))), /^HTTP\/1.1 413 /);
@@ -400,11 +400,11 @@ test('idle connections are closed', async (t) => {
   await d.stop();
 });
 
-test('unknown paths are not handed on', async (t) => {
+test('unknown paths are not forwarded', async (t) => {
   const { up, d } = await pair(t, (_, s) => s.write(ok('x')));
   for (const path of ['/nope', '/v1', '/v1/messages/../x/', '/maki/../etc/passwd', '/s/x@1/v1/messages', '*']) {
     const text = await ask(d.port, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-    if (path.startsWith('/v1/messages/')) continue; // under a known path: handed on as it is
+    if (path.startsWith('/v1/messages/')) continue; // under a known path: forwarded
     assert.match(text, /^HTTP\/1.1 404 /, path);
   }
   assert.ok(up.requests.length <= 1);
@@ -455,9 +455,9 @@ test('keys are in no file and no line of the log', async (t) => {
   for (const file of files(d.home)) assert.ok(!file.bytes.includes(canary), file.path);
 });
 
-// ---- what is answered here --------------------------------------------------------------------------
+// ---- the daemon's own paths -------------------------------------------------------------------------
 
-test('events are told to listeners, and a stop ends them', async (t) => {
+test('events are sent to listeners, and a stop ends them', async (t) => {
   const { d } = await pair(t, (_, s) => s.write(ok('x')));
   const c = new Client(d.port).send('GET /maki/events HTTP/1.1\r\nHost: localhost\r\n\r\n');
   assert.match(await c.wait((x) => x.includes(': ')), /text\/event-stream/);
@@ -472,9 +472,9 @@ test('health', async (t) => {
   await d.stop();
 });
 
-// ---- the end ----------------------------------------------------------------------------------------
+// ---- stopping ---------------------------------------------------------------------------------------
 
-test('a stop finishes what is running', async (t) => {
+test('a stop finishes open requests', async (t) => {
   let out;
   const { d } = await pair(t, (_, s) => { out = s; s.write(SSE + chunk('data: 1\n\n')); });
   const idle = new Client(d.port);
@@ -494,7 +494,7 @@ test('a stop finishes what is running', async (t) => {
   assert.deepEqual(await within(d.exit, 'the end'), { code: 0, signal: null });
 });
 
-test('a stop waits no longer than it is told; a second signal ends at once', async (t) => {
+test('a stop waits no longer than configured; a second signal ends at once', async (t) => {
   for (const how of ['limit', 'signal']) {
     const { d } = await pair(t, (_, s) => s.write(SSE + chunk('data: 1\n\n')), how === 'limit' ? ['--stop-timeout', '200ms'] : []);
     const c = new Client(d.port).send(post('/v1/messages', '{}'));

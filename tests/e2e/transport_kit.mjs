@@ -16,7 +16,7 @@ export function within(promise, what, ms = LIMIT) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer));
 }
 
-// Until `ask` answers something true.
+// Poll until `ask` returns something true.
 export async function until(ask, what) {
   for (const end = Date.now() + LIMIT; Date.now() < end; ) {
     const got = await ask();
@@ -26,8 +26,8 @@ export async function until(ask, what) {
   throw new Error(`${what}: never`);
 }
 
-// Until the figure that `look` gives has stayed the same for a while.  What it then is may be too small on a slow
-// machine, so that it serves for what must not be exceeded.
+// Poll until the number that `look` returns has stayed the same for a while.  On a slow machine it may be too small,
+// so use it for upper limits only.
 export async function settled(look) {
   let last = look();
   await until(async () => {
@@ -122,7 +122,7 @@ export class Upstream {
   }
 }
 
-// How many bytes a request with a Content-Length has; 0: not known yet, or not said.
+// The bytes of a request with a Content-Length; 0: not known yet, or no such field.
 function wholeLength(bytes) {
   const end = bytes.indexOf('\r\n\r\n');
   const length = end < 0 ? null : /\r\ncontent-length: *(\d+)/i.exec(bytes.subarray(0, end + 2).toString('latin1'));
@@ -214,10 +214,10 @@ export function post(target, body, fields = '') {
 export const ok = (body, fields = '') =>
   `HTTP/1.1 200 OK\r\n${fields}Content-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`;
 
-// Every file under a folder, as bytes.
-export function files(folder) {
-  return fs.readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-    const at = path.join(folder, entry.name);
+// Every file under a directory, as bytes.
+export function files(directory) {
+  return fs.readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
+    const at = path.join(directory, entry.name);
     return entry.isDirectory() ? files(at) : entry.isFile() ? [{ path: at, bytes: fs.readFileSync(at) }] : [];
   });
 }

@@ -1,11 +1,11 @@
 /* long_test.c -- 2,000 turns of work in a window of 32,000 tokens.
  *
- *     long_test [POLICY]     prints the figures; policy maki unless told
+ *     long_test [POLICY]     prints the figures; policy maki by default
  *
  * A script plays a person and an agent with tools: in four languages, with parallel calls, files that are read again
- * and again, outputs of any length, errors.  Before each request room is made if it is time, and what would be sent
- * is looked at: it fits, calls and results stand together, and as long as no step is taken it begins with all that was
- * sent before.  In the end every byte is still in the log. */
+ * and again, outputs of any length, errors.  Before each request the context manager runs if it is due, and the view is
+ * checked: it fits, calls and results are together, and unless a step was taken it begins with the view sent before.
+ * In the end every byte is still in the log. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -39,10 +39,10 @@ typedef struct play {
     maki_conv *conv;
     const maki_policy *policy;
     tap_random random;
-    maki_buf row;             /* that is written now */
-    maki_buf view, before;    /* what is sent now; what was sent last */
-    maki_token_counter tally; /* to count again */
-    maki_row_hasher said;     /* of all rows, with their newlines */
+    maki_buf row;               /* that is written now */
+    maki_buf view, before;      /* what is sent now; what was sent last */
+    maki_token_counter counter; /* to count again */
+    maki_row_hasher said;       /* of all rows, with their newlines */
     uint64_t next_call;
     uint64_t requests, runs, failed_runs, recounted;
     uint64_t sent, whole;   /* tokens: with Maki; of everything each time */
@@ -52,7 +52,7 @@ typedef struct play {
         moved; /* requests that would be refused; whose beginning changed without a step */
 } play;
 
-/* ---- what is said --------------------------------------------------------------------------------------------- */
+/* ---- texts ---------------------------------------------------------------------------------------------------- */
 
 static const char *const asks[] = {
     "Please look at %s and fix the failing case %u.",
@@ -126,14 +126,14 @@ static void append(play *p)
     maki_row_hasher_add(&p->said, MAKI_LIT("\n"));
 }
 
-/* Looks at a view as a provider does. */
-typedef struct looking {
+/* Checks a view as a provider does. */
+typedef struct view_check {
     play *p;
     uint64_t calls[CALLS_MAX]; /* hashes of the ids in the message before */
     size_t call_count;
     uint64_t broken, tokens;
     bool counts;
-} looking;
+} view_check;
 
 static uint64_t hash_of(maki_str object, const char *name)
 {
@@ -141,8 +141,8 @@ static uint64_t hash_of(maki_str object, const char *name)
     return maki_json_get(object, maki_str_of(name), &value) ? maki_row_hash(value) : 0;
 }
 
-/* Every call of the message before is answered here, once, and nothing else is. */
-static bool answered(const looking *l, const uint64_t *results, size_t count)
+/* Is every call of the message before answered here, once, and no other? */
+static bool answered(const view_check *l, const uint64_t *results, size_t count)
 {
     if (count != l->call_count) return false;
     for (size_t i = 0; i < count; i++) {
@@ -154,9 +154,9 @@ static bool answered(const looking *l, const uint64_t *results, size_t count)
     return true;
 }
 
-static maki_status look(void *ctx, const maki_view_message *seen, maki_err *err)
+static maki_status check_message(void *ctx, const maki_view_message *seen, maki_err *err)
 {
-    looking *l = ctx;
+    view_check *l = ctx;
     maki_str content, block;
     uint64_t calls[CALLS_MAX], results[CALLS_MAX], tokens = 0;
     size_t call_count = 0, result_count = 0;
@@ -175,12 +175,12 @@ static maki_status look(void *ctx, const maki_view_message *seen, maki_err *err)
     maki_buf_add(&l->p->view, seen->json);
     maki_buf_add_byte(&l->p->view, '\n');
     if (!l->counts) return MAKI_OK;
-    maki_status st = maki_token_counter_message(&l->p->tally, 0, seen->json, &tokens, err);
+    maki_status st = maki_token_counter_message(&l->p->counter, 0, seen->json, &tokens, err);
     l->tokens += tokens;
     return st;
 }
 
-/* How much of what is sent now was sent before; all of that, unless a step was taken. */
+/* The view must begin with the one sent before, unless a step was taken. */
 static void compare(play *p, bool stepped)
 {
     size_t n = 0, most = p->before.len < p->view.len ? p->before.len : p->view.len;
@@ -194,14 +194,14 @@ static void compare(play *p, bool stepped)
     p->view = swap;
 }
 
-static void look_at(play *p, const maki_manage_report *report)
+static void check_view(play *p, const maki_manage_report *report)
 {
     const maki_view *view;
     maki_err err = { 0 };
-    looking l = { .p = p, .counts = p->requests % RECOUNT_EVERY == 0 };
+    view_check l = { .p = p, .counts = p->requests % RECOUNT_EVERY == 0 };
     maki_buf_clear(&p->view);
     CHECK_STATUS(maki_conv_view(p->conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_conv_each(p->conv, view, look, &l, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_each(p->conv, view, check_message, &l, &err), MAKI_OK, &err);
     if (l.counts) {
         p->recounted++;
         CHECK_EQ(l.tokens + OTHER, report->tokens_after);
@@ -209,7 +209,7 @@ static void look_at(play *p, const maki_manage_report *report)
     p->broken += l.broken || l.call_count;
 }
 
-/* A request: room is made if it is time, then what is in view goes out. */
+/* A request: a run of the manager if it is due, then the view is sent. */
 static void request(play *p)
 {
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
@@ -225,7 +225,7 @@ static void request(play *p)
     p->runs += report.run != 0;
     p->failed_runs += report.failed;
     p->over += !report.within || report.tokens_after > WINDOW;
-    look_at(p, &report);
+    check_view(p, &report);
     compare(p, report.run != 0);
     uint64_t tokens = (uint64_t)report.tokens_after;
     if (tokens > p->largest) p->largest = tokens;
@@ -324,7 +324,7 @@ static void check_everything(play *p)
     CHECK(maki_row_hasher_end(&kept) == maki_row_hasher_end(&p->said));
 }
 
-static void judge(play *p)
+static void check_figures(play *p)
 {
     uint64_t allowed = (uint64_t)maki_run_limits_allowed(WINDOW, 0);
     double saved = 100 - 100 * (double)p->sent / (double)p->whole;
@@ -344,7 +344,7 @@ static void judge(play *p)
 
     tap_row("no view is over the window");
     CHECK(p->over == 0 && p->largest <= allowed);
-    tap_row("no call is parted from its result");
+    tap_row("no call is separated from its result");
     CHECK_EQ(p->broken, 0);
     tap_row("at least %d %% fewer tokens are sent", MIN_SAVED);
     CHECK(saved >= MIN_SAVED);
@@ -369,19 +369,19 @@ int main(int argc, char **argv)
     p.row = maki_buf_new(p.env.alloc, 1 << 20);
     p.view = maki_buf_new(p.env.alloc, 16 << 20);
     p.before = maki_buf_new(p.env.alloc, 16 << 20);
-    maki_token_counter_init(&p.tally, &p.env);
+    maki_token_counter_init(&p.counter, &p.env);
     maki_row_hasher_begin(&p.said);
-    tap_row("%d turns are played", TURNS);
+    tap_row("%d turns", TURNS);
     if (CHECK(p.policy != NULL) &&
         CHECK_STATUS(
             maki_conv_open(&p.env, directory_file(&f, "長い.jsonl"), &options, &p.conv, &err),
             MAKI_OK, &err)) {
         for (int i = 0; i < TURNS; i++)
             turn(&p);
-        judge(&p);
+        check_figures(&p);
     }
     maki_conv_close(p.conv);
-    maki_token_counter_close(&p.tally);
+    maki_token_counter_close(&p.counter);
     maki_buf_free(&p.row);
     maki_buf_free(&p.view);
     maki_buf_free(&p.before);

@@ -1,9 +1,9 @@
-/* quality_test.c -- how much of the sample conversations the offline summary still holds.
+/* quality_test.c -- how many facts of the sample conversations the offline summary keeps.
  *
- *     quality_test FOLDER          the samples and their answer keys (make_samples.py)
- *     quality_test FOLDER NAME     print the summary of one sample
+ *     quality_test DIRECTORY          the samples and their answer keys (make_samples.py)
+ *     quality_test DIRECTORY NAME     print the summary of one sample
  *
- * The keys were written down when the conversations were, not read out of them: `path`, `error` and
+ * The keys were written with the conversations, not extracted from them: `path`, `error` and
  * `task`, a tab, and the words that must stand in the summary. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "summary/offline.h"
 #include "token/content.h"
 
-enum { ROOM = 64 << 20 };
+enum { ARENA_MAX = 64 << 20 };
 
 static maki_env env;
 
@@ -29,7 +29,7 @@ static maki_status read_file(const char *directory, const char *name, const char
     char path[512];
     maki_err err = { 0 };
     snprintf(path, sizeof path, "%s/%s%s", directory, name, end);
-    *out = maki_buf_new(env.alloc, ROOM);
+    *out = maki_buf_new(env.alloc, ARENA_MAX);
     FILE *file = fopen(path, "rb");
     if (!CHECK(file != NULL)) return MAKI_NOTFOUND;
     for (;;) {
@@ -134,7 +134,7 @@ static maki_status judge(maki_str rows, maki_str text, maki_arena *arena, maki_j
 
 static void check_sample(const char *directory, const char *name, maki_tokenizer *tokenizer)
 {
-    maki_arena arena = maki_arena_new(env.alloc, ROOM);
+    maki_arena arena = maki_arena_new(env.alloc, ARENA_MAX);
     maki_buf file, key;
     maki_err err = { 0 };
     counted all = { .tokenizer = tokenizer };
@@ -179,7 +179,7 @@ static void check_sample(const char *directory, const char *name, maki_tokenizer
 
 static int show(const char *directory, const char *name)
 {
-    maki_arena arena = maki_arena_new(env.alloc, ROOM);
+    maki_arena arena = maki_arena_new(env.alloc, ARENA_MAX);
     maki_buf file;
     maki_str text = { "", 0 };
     maki_err err = { 0 };

@@ -1,4 +1,4 @@
-/* samples.c -- the table of texts.  The units were counted by Python, not by the code under test. */
+/* samples.c -- the table of sample texts.  Their lengths were computed with Python, not with the code under test. */
 #include "samples.h"
 
 #define T(text)                   \

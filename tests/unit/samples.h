@@ -1,4 +1,4 @@
-/* samples.h -- texts in many languages, for all tests. */
+/* samples.h -- sample texts in many languages, for all tests. */
 #ifndef MAKI_TESTS_SAMPLES_H
 #define MAKI_TESTS_SAMPLES_H
 

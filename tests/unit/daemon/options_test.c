@@ -1,4 +1,4 @@
-/* options_test.c -- the command line of the daemon, and maki.yaml under it. */
+/* options_test.c -- the options of the daemon, from the command line and from maki.yaml. */
 #include "daemon/options.h"
 
 #include <stdio.h>
@@ -61,7 +61,7 @@ static void run_rows(maki_daemon_options *got)
 static void run_values(maki_daemon_options *got)
 {
     maki_err err;
-    tap_row("values arrive");
+    tap_row("values of options are stored");
     const char *const args[] = { "--max-body=10m",    "--idle-timeout=250ms",
                                  "--stop-timeout=2m", "--allow-origin=https://例.example",
                                  "--ready-fd=7",      NULL };
@@ -89,14 +89,14 @@ static void run_values(maki_daemon_options *got)
     maki_daemon_options_free(got);
 }
 
-/* The table of settings has the defaults that the parts themselves have. */
+/* The defaults in the table of settings are those of the options. */
 static void run_defaults(maki_daemon_options *got)
 {
     const char *const none[] = { NULL };
     const maki_server_limits server = MAKI_SERVER_LIMITS_INIT;
     const maki_client_limits client = MAKI_CLIENT_LIMITS_INIT;
     maki_err err;
-    tap_row("defaults of the table");
+    tap_row("defaults of the settings");
     CHECK_STATUS(read_args(no_variables, none, got, &err), MAKI_OK, &err);
     CHECK(memcmp(&got->server, &server, sizeof server) == 0);
     CHECK_EQ(got->client.connect_ms, client.connect_ms);
@@ -151,7 +151,7 @@ static void check_file_values(const maki_daemon_options *got)
     CHECK_CSTR(maki_upstream_for_model(&got->upstreams, MAKI_LIT("claude-x"))->name, "anthropic");
 }
 
-/* Each option beside the file: the command line wins, and only there. */
+/* Each option with a configuration file: the command line wins, and only there. */
 static const struct over_row {
     const char *arg;
     size_t at, size; /* what it changes */
@@ -242,7 +242,7 @@ int main(void)
     directory_open(&here);
     snprintf(path, sizeof path, "%s/maki.yaml", here.path);
     snprintf(config, sizeof config, "--config=%s", path);
-    tap_row("everything from the file");
+    tap_row("every option from the file");
     directory_write(path, (maki_str){ file, sizeof file - 1 });
     const char *const args[] = { config, NULL };
     CHECK_STATUS(read_args(no_variables, args, &got, &err), MAKI_OK, &err);

@@ -1,4 +1,4 @@
-/* routes_test.c -- paths in their parts, and what is spoken there. */
+/* routes_test.c -- parsing request paths, and the protocol and kind of each route. */
 #include "daemon/routes.h"
 
 #include "base/str_util.h"
@@ -66,12 +66,12 @@ static void run_routes(void)
         CHECK_TEXT(got.model, maki_str_of(rows[i].model));
         CHECK_CSTR(got.upstream ? got.upstream : "", rows[i].upstream ? rows[i].upstream : "");
     }
-    tap_row("whose models: told by anthropic-version");
+    tap_row("/v1/models: the upstream depends on anthropic-version");
     maki_route got = maki_route_find(MAKI_LIT("GET"), MAKI_LIT("/v1/models/x"), false, true);
     CHECK_CSTR(got.upstream, "anthropic");
 }
 
-/* As long as a head may be, and as ambiguous as it can be: it is looked at in one breath all the same. */
+/* The longest and most ambiguous path is parsed in linear time. */
 static void run_long(void)
 {
     static char path[60000];

@@ -1,4 +1,4 @@
-/* upstream_test.c -- lines of configuration, choice by name and model, and how targets are joined. */
+/* upstream_test.c -- parsing --upstream, choosing an upstream by name and model, and building its target URL. */
 #include "daemon/upstream.h"
 
 #include <string.h>
@@ -80,7 +80,7 @@ int main(void)
     static maki_upstreams all;
     run_lines();
     run_targets();
-    tap_row("one of them replaced");
+    tap_row("a default upstream replaced");
     CHECK_EQ(maki_upstreams_add(&all, MAKI_LIT("gemini=https://g.example"), NULL), MAKI_OK);
     CHECK_EQ(maki_upstreams_add(&all, MAKI_LIT("openai=https://o.example"), NULL), MAKI_OK);
     CHECK(!all.by_model);
@@ -96,7 +96,7 @@ int main(void)
         const maki_upstream *got = maki_upstream_for_model(&all, maki_str_of(models[i].model));
         CHECK_CSTR(got ? got->name : "", models[i].want);
     }
-    tap_row("too many");
+    tap_row("too many upstreams");
     maki_status st = MAKI_OK;
     for (int i = 0; i < MAKI_UPSTREAMS_MAX && st == MAKI_OK; i++) {
         char line[] = "u00=http://h";

@@ -1,4 +1,4 @@
-/* erase_test.c -- what belongs to a conversation goes, all of it and nothing else. */
+/* erase_test.c -- erasing a conversation removes all of its files and no others. */
 #include "history/erase.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include "log/index.h"
 #include "tap.h"
 
-/* The names in a folder, sorted, one a line. */
+/* The names in a directory, sorted, one per line. */
 static void list(const directory *f, char *out, size_t capacity)
 {
     struct dirent **names = NULL;
@@ -97,11 +97,11 @@ static void test_all(const char *name, const char *events)
     list(&f, after, sizeof after);
     CHECK(strcmp(before, after) != 0);
 
-    tap_row("%s: every file of it goes, and no other", name);
+    tap_row("%s: all of its files are removed, and no other", name);
     CHECK_STATUS(maki_conv_erase(&fe.env, in(&f, name), &err), MAKI_OK, &err);
     list(&f, after, sizeof after);
     CHECK_CSTR(after, before);
-    tap_row("%s: one that came to nothing leaves what was put aside", name);
+    tap_row("%s: erasing a failed creation keeps damaged copies", name);
     make(&fe, in(&f, name));
     snprintf(text, sizeof text, "%s.damaged-1", name);
     directory_write(in(&f, text), MAKI_LIT("前のもの"));
@@ -109,7 +109,7 @@ static void test_all(const char *name, const char *events)
     CHECK_EQ(unlink(in(&f, text)), 0);
     list(&f, after, sizeof after);
     CHECK_CSTR(after, before);
-    tap_row("%s: again is no failure", name);
+    tap_row("%s: erasing twice is no error", name);
     CHECK_STATUS(maki_conv_erase(&fe.env, in(&f, name), &err), MAKI_OK, &err);
     CHECK_EQ(fake_alloc_live(&fe), 0);
     directory_close(&f);
@@ -117,7 +117,7 @@ static void test_all(const char *name, const char *events)
 
 static void test_faults(void)
 {
-    tap_row("a file call failing in turn: told, and the next time it all goes");
+    tap_row("each file call failing in turn: an error, and the next erase removes the rest");
     for (size_t nth = 1;; nth++) {
         fake_env fe;
         directory f;
@@ -137,7 +137,7 @@ static void test_faults(void)
     }
     maki_env env = maki_env_system();
     maki_err err = { 0 };
-    tap_row("what is not a messages file is refused");
+    tap_row("a path that is not a messages file is refused");
     CHECK_STATUS(maki_conv_erase(&env, "talk.txt", &err), MAKI_INVALID, &err);
     CHECK_STATUS(maki_conv_erase(&env, ".jsonl", &err), MAKI_INVALID, &err);
 }

@@ -1,4 +1,4 @@
-/* exchange.h -- for the tests of import and export: a source in a file, a conversation out of it. */
+/* exchange.h -- helpers of the import and export tests: import a source from a string, read the view. */
 #ifndef MAKI_TESTS_EXCHANGE_H
 #define MAKI_TESTS_EXCHANGE_H
 
@@ -14,7 +14,7 @@
 #include "history/import.h"
 #include "tap.h"
 
-/* Import `source` into a conversation of its own folder.  The caller closes both. */
+/* Import `source` into a new conversation in the test's directory.  The caller closes both. */
 static inline maki_status exchange_in(const maki_env *env, const directory *f, const char *name,
                                       maki_str source, const maki_import_options *options,
                                       maki_conv **conv, maki_import_report *report, maki_err *err)

@@ -1,4 +1,4 @@
-/* export_test.c -- what was imported comes out again, and the view in the shapes of others.
+/* export_test.c -- an imported array is exported unchanged, and views in the formats of other programs.
  *
  * Texts are JSON with ' for ". */
 #include "exchange.h"
@@ -14,9 +14,9 @@ static maki_str q(const char *text, char *out, size_t capacity)
     return (maki_str){ out, n };
 }
 
-/* ---- roo, both ways ------------------------------------------------------------------------------------ */
+/* ---- roo, import and export ------------------------------------------------------------------------------------ */
 
-/* What the operation history.effective answers for the array, tags taken off. */
+/* The answer of the operation history.effective for the array, without tags. */
 static maki_status effective(maki_str array, maki_arena *arena, maki_buf *out, maki_err *err)
 {
     maki_msgs all = { 0 }, seen = { 0 };
@@ -139,7 +139,7 @@ static void test_roo(void)
     static char text[1 << 14];
     maki_env env = maki_env_system();
     for (size_t i = 0; i < COUNT(roo_rows); i++) {
-        tap_row("roo both ways: %s", roo_rows[i].name);
+        tap_row("roo round trip: %s", roo_rows[i].name);
         check_roo(&env, q(roo_rows[i].array, text, sizeof text), roo_rows[i].name);
     }
 }
@@ -186,7 +186,7 @@ static void test_random(void)
 {
     maki_env env = maki_env_system();
     maki_buf array = maki_buf_new(env.alloc, 1 << 20);
-    tap_row("roo both ways: 1,000 arrays tagged by chance");
+    tap_row("roo round trip: 1,000 arrays with random tags");
     for (uint64_t seed = 1; seed <= 1000; seed++) {
         tap_random random = { seed * 0x9E3779B97F4A7C15u };
         char why[40];
@@ -217,7 +217,7 @@ static void test_ui(void)
         q("[{'ts':1,'type':'say','say':'text','text':'日本'},{'ts':2,'say':'condense_context',"
           "'contextCondense':{'condenseId':'C','summary':'S','cost':0.5}}]",
           ui, sizeof ui);
-    tap_row("UI messages beside roo's file come along and come back as they were");
+    tap_row("UI messages next to roo's file are imported and exported unchanged");
     directory_open(&f);
     directory_write(directory_file(&f, "ui_messages.json"), ui_text);
     CHECK_STATUS(exchange_in(&env, &f, "api_conversation_history.json", api_text, NULL, &conv,
@@ -284,7 +284,7 @@ static void test_ui(void)
     maki_buf_free(&out);
 }
 
-/* ---- what Maki did itself --------------------------------------------------------------------------------------- */
+/* ---- events of Maki itself -------------------------------------------------------------------------------------- */
 
 static void test_own(void)
 {
@@ -296,7 +296,7 @@ static void test_own(void)
     maki_conv_options options = { .create = true };
     maki_buf out = maki_buf_new(env.alloc, 1 << 20), view = out, again = out;
     char path[300];
-    tap_row("truncations, a rewind and a fork of ours, as tags");
+    tap_row("truncations, a rewind and a fork by Maki become tags");
     directory_open(&f);
     CHECK_STATUS(maki_conv_open(&env, directory_file(&f, "a.jsonl"), &options, &conv, &err),
                  MAKI_OK, &err);
@@ -441,7 +441,7 @@ static void test_chat(void)
     }
 }
 
-/* Every allocation fails once. */
+/* Each allocation fails in turn. */
 static void test_faults(void)
 {
     static char text[1 << 14];
@@ -456,7 +456,7 @@ static void test_faults(void)
                  MAKI_OK, &err);
     maki_conv_close(conv);
     for (int format = 0; format < 5; format++) {
-        tap_row("each allocation fails: export %d", format);
+        tap_row("each allocation fails in turn: export %d", format);
         for (size_t nth = 1;; nth++) {
             fake_env fe;
             fake_env_init(&fe);

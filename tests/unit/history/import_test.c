@@ -1,4 +1,4 @@
-/* import_test.c -- every format that is read, with what people really have in such files.
+/* import_test.c -- importing every format, with the irregularities of real files.
  *
  * Sources and expected texts are JSON with ' for ". */
 #include <errno.h>
@@ -264,7 +264,7 @@ static const import_row rows[] = {
       "{'role':'assistant','content':[{'type':'text','text':'done'}]}]" },
 };
 
-/* A second reading of the same files gives the same view: the log holds all of it. */
+/* Reopening the files gives the same view: everything is in the log. */
 static void check_again(const directory *f, maki_str view)
 {
     maki_env env = maki_env_system();
@@ -323,14 +323,14 @@ static void test_unknown(void)
     } unknown[] = {
         { "an empty file is no format", "", "empty" },
         { "white space is none", " \n\n", "empty" },
-        { "text is none", "hello\nworld\n", "no JSON" },
+        { "text is none", "hello\nworld\n", "not JSON" },
         { "other objects are named by their fields", "{\"level\":1,\"msg\":\"x\"}\n",
           "level, msg" },
         { "an array of numbers", "[1,2]", "elements are no messages" },
         { "binary",
           "\x7f"
           "ELF\x01\x02",
-          "no JSON" },
+          "not JSON" },
         { "an object without messages", "{\"messages\":5}", "messages" },
     };
     maki_env env = maki_env_system();
@@ -345,13 +345,13 @@ static void test_unknown(void)
                                  &report, &err),
                      MAKI_UNSUPPORTED, &err);
         CHECK(strstr(err.msg, unknown[i].words) != NULL);
-        CHECK(strstr(err.msg, "understood are") != NULL);
+        CHECK(strstr(err.msg, "the formats are") != NULL);
         maki_conv_close(conv);
         directory_close(&f);
     }
 }
 
-/* ---- what is told ------------------------------------------------------------------------------------ */
+/* ---- reports ---------------------------------------------------------------------------------------- */
 
 typedef struct told {
     uint64_t lines[8];
@@ -393,7 +393,7 @@ static void test_told(void)
         maki_buf_add(&source, i == 41 ? MAKI_LIT("broken\n") : MAKI_LIT("\"}\n"));
     }
     maki_buf_add(&source, MAKI_LIT("{\"role\":"));
-    tap_row("skipped lines are told by number, progress grows to the end");
+    tap_row("skipped lines are reported by number, progress grows to the end");
     directory_open(&f);
     maki_status st =
         exchange_in(&env, &f, "source", maki_buf_str(&source), &options, &conv, &report, &err);
@@ -409,7 +409,7 @@ static void test_told(void)
     maki_conv_close(conv);
     directory_close(&f);
 
-    tap_row("progress may stop the import");
+    tap_row("the progress callback can stop the import");
     directory_open(&f);
     t = (told){ .answer = MAKI_CANCELLED };
     st = exchange_in(&env, &f, "source", maki_buf_str(&source), &options, &conv, &report, &err);
@@ -417,7 +417,7 @@ static void test_told(void)
     maki_conv_close(conv);
     directory_close(&f);
 
-    tap_row("a synced log takes it too, and a conversation with messages refuses");
+    tap_row("a synced log can be imported into; a conversation with messages is refused");
     directory_open(&f);
     maki_conv_options synced = { .create = true };
     directory_write(directory_file(&f, "source"), maki_buf_str(&source));
@@ -433,7 +433,7 @@ static void test_told(void)
     maki_buf_free(&source);
 }
 
-/* What tells the format stands far from the beginning. */
+/* The field that decides the format is far from the beginning. */
 static void test_far(void)
 {
     static const struct {
@@ -463,7 +463,7 @@ static void test_far(void)
         maki_buf source = maki_buf_new(env.alloc, 1 << 24);
         maki_str start = q(far[i].before, before, sizeof before);
         char what = before[start.len - 1];
-        tap_row("far away: %s", far[i].name);
+        tap_row("far from the beginning: %s", far[i].name);
         directory_open(&f);
         maki_buf_add(&source, maki_str_to(start, start.len - 1));
         for (int k = 0; what == '%' && k < 100; k++) {
@@ -512,7 +512,7 @@ static void test_pipe(void)
     directory_close(&f);
 }
 
-/* Long rows, cut by blocks and short reads in every way. */
+/* Long rows across blocks, with short reads. */
 static void test_blocks(void)
 {
     fake_env fe;
@@ -523,7 +523,7 @@ static void test_blocks(void)
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_buf source = maki_buf_new(fe.env.alloc, 1 << 26), view = source;
-        tap_row("rows larger than a block come through whole: %s", array ? "array" : "lines");
+        tap_row("rows larger than a block are imported unchanged: %s", array ? "array" : "lines");
         directory_open(&f);
         if (array) maki_buf_add_byte(&source, '[');
         for (int i = 0; i < 4; i++) {
@@ -555,7 +555,7 @@ static void test_blocks(void)
     }
 }
 
-/* Every allocation and every call of the file system fails once. */
+/* Each allocation and each file call fails in turn. */
 static void test_faults(void)
 {
     static char source[1 << 14];
@@ -596,7 +596,7 @@ static void test_faults(void)
     }
 }
 
-/* Bytes changed by chance: an answer every time, never a crash. */
+/* Random changes of bytes: always a result or an error, never a crash. */
 static void test_noise(void)
 {
     static const char *const formats[] = { NULL,   "roo", "openai", "anthropic", "lines",
@@ -604,7 +604,7 @@ static void test_noise(void)
     static char source[1 << 14];
     maki_env env = maki_env_system();
     tap_random random = { 7 };
-    tap_row("sources with bytes changed, cut and doubled by chance");
+    tap_row("sources with bytes randomly changed, removed and doubled");
     for (int turn = 0; turn < 1500; turn++) {
         directory f;
         maki_conv *conv = NULL;

@@ -1,4 +1,4 @@
-/* model.c -- see model.h. */
+/* model.c -- the slow model of a conversation: its events, its views message by message, and its checks (model.h). */
 #include "model.h"
 
 #include <stdio.h>
@@ -131,7 +131,7 @@ bool model_take_event(model *m, maki_str row)
                         .to_ev = number_of(event, "toEv"),
                         .with = number_of(event, "with"),
                         .target = number_of(event, "target") };
-    maki_json_get(event, MAKI_LIT("message"), &e->made);
+    maki_json_get(event, MAKI_LIT("message"), &e->message);
     maki_json_get(event, MAKI_LIT("hidden"), &e->hidden);
     maki_json_get(event, MAKI_LIT("hiddenEvents"), &e->hidden_events);
     maki_json_get(event, MAKI_LIT("hiddenAbove"), &e->hidden_above);
@@ -160,7 +160,7 @@ uint64_t model_event_at(const model *m, uint64_t seq)
     return ev;
 }
 
-/* Unless a later event that counts says that it does not. */
+/* An event counts unless a later one that counts undid it or rewound past it. */
 static void count_events(const model *m, uint64_t now, bool counts[MODEL_EVENTS])
 {
     for (size_t i = m->event_count; i > 0; i--) {
@@ -169,9 +169,8 @@ static void count_events(const model *m, uint64_t now, bool counts[MODEL_EVENTS]
         for (size_t k = i; counts[i - 1] && k < m->event_count; k++) {
             const model_event *later = m->events[k];
             if (!counts[k]) continue;
-            bool capacity =
-                e->type == MODEL_HIDING || e->type == MODEL_TRIM || e->type == MODEL_PRUNE;
-            bool run = later->to && capacity && later->target <= e->ev && e->ev <= later->to;
+            bool frees = e->type == MODEL_HIDING || e->type == MODEL_TRIM || e->type == MODEL_PRUNE;
+            bool run = later->to && frees && later->target <= e->ev && e->ev <= later->to;
             bool it = later->to ? run : later->target == e->ev;
             if (later->type == MODEL_UNDO && it) counts[i - 1] = false;
             if (later->type == MODEL_REWIND && later->to_ev < e->ev) counts[i - 1] = false;
@@ -188,8 +187,8 @@ bool model_counts(const model *m, uint64_t ev, uint64_t now)
 
 /* ---- the view -------------------------------------------------------------------------------------- */
 
-/* Is it the text of an edit that is void, or a result of that text's calls? */
-static bool of_void_edit(const model *m, const model_row *row, uint64_t now, const bool *counts)
+/* Is it the message of an edit that was undone, or a result of its calls? */
+static bool of_undone_edit(const model *m, const model_row *row, uint64_t now, const bool *counts)
 {
     for (size_t i = 0; i < m->event_count; i++) {
         const model_event *e = m->events[i];
@@ -233,22 +232,22 @@ static bool in_spans(maki_str spans, uint64_t seq)
 }
 
 /* "hiddenEvents" has events of the same log, "hiddenAbove" pairs: how many forks up, and the event. */
-static bool in_events(const model *m, const model_event *e, const model_event *made)
+static bool in_events(const model *m, const model_event *e, const model_event *synthetic)
 {
     maki_json_item entry, part;
     uint64_t up = 0;
-    for (const model *at = m; at != made->of; at = at->parent)
+    for (const model *at = m; at != synthetic->of; at = at->parent)
         up++;
     maki_str list = up ? e->hidden_above : e->hidden_events;
     if (!list.len) return false;
     maki_json_iter all = maki_json_items(list);
     while (maki_json_next(&all, &entry)) {
-        double told[2] = { 0, 0 };
+        double pair[2] = { 0, 0 };
         maki_json_iter two = maki_json_items(entry.value);
         for (int i = 0; up && i < 2 && maki_json_next(&two, &part); i++)
-            told[i] = maki_json_double(part.value);
-        if (!up) told[1] = maki_json_double(entry.value);
-        if (told[0] == (double)up && told[1] == (double)made->ev) return true;
+            pair[i] = maki_json_double(part.value);
+        if (!up) pair[1] = maki_json_double(entry.value);
+        if (pair[0] == (double)up && pair[1] == (double)synthetic->ev) return true;
     }
     return false;
 }
@@ -263,21 +262,21 @@ static void apply_hiding(const model *m, const model_event *e, model_view *view)
 {
     for (size_t i = 0; i < view->count; i++) {
         const model_item *item = &view->items[i];
-        bool gone = item->row ? in_spans(e->hidden, item->row->seq) : in_events(m, e, item->made);
+        bool gone = item->row ? in_spans(e->hidden, item->row->seq) : in_events(m, e, item->event);
         if (gone) remove_item(view, i--);
     }
-    if (!e->made.len) return;
+    if (!e->message.len) return;
     size_t at = 0;
     while (at < view->count && (view->items[at].row ? view->items[at].row->seq < e->before
-                                                    : view->items[at].made->before <= e->before)) {
+                                                    : view->items[at].event->before <= e->before)) {
         at++;
     }
     memmove(view->items + at + 1, view->items + at, (view->count - at) * sizeof view->items[0]);
-    view->items[at] = (model_item){ .made = e };
+    view->items[at] = (model_item){ .event = e };
     view->count++;
 }
 
-/* A text is shortened once, the last time. */
+/* Of several trims of one text the last is effective. */
 static void put_trim(const model_trim *trim, model_view *view)
 {
     for (size_t i = 0; i < view->trim_count; i++) {
@@ -310,7 +309,7 @@ static void see(const model *m, uint64_t seq, uint64_t ev, bool hiding, model_vi
             const model_event *e = m->events[i];
             if (e->type == MODEL_REWIND && counts[i] && e->to < until) until = e->to;
         }
-        /* before the fork, a moment is the parent's: what came later there did not happen */
+        /* before the fork, it is a view of the parent at that message */
         uint64_t parent_ev = m->fork_ev;
         if (until >= m->base)
             until = m->base;
@@ -320,7 +319,7 @@ static void see(const model *m, uint64_t seq, uint64_t ev, bool hiding, model_vi
     }
     for (uint64_t s = m->base + 1; s <= seq && s <= model_last(m); s++) {
         const model_row *row = model_row_at(m, s);
-        if (left_out(m, s, counts) || of_void_edit(m, row, ev, counts)) continue;
+        if (left_out(m, s, counts) || of_undone_edit(m, row, ev, counts)) continue;
         out->items[out->count++] = (model_item){ .row = row };
     }
     for (size_t i = 0; i < m->event_count; i++) {
@@ -346,7 +345,7 @@ void model_untouched(const model *m, model_view *out)
     if (m->parent) see(m->parent, m->base, m->fork_ev, true, out);
     for (uint64_t s = m->base + 1; s <= model_last(m); s++) {
         const model_row *row = model_row_at(m, s);
-        if (of_void_edit(m, row, UINT64_MAX, none)) continue;
+        if (of_undone_edit(m, row, UINT64_MAX, none)) continue;
         out->items[out->count++] = (model_item){ .row = row };
     }
 }
@@ -374,7 +373,7 @@ uint64_t model_tokens(const model_view *view)
     uint64_t sum = 0;
     for (size_t i = 0; i < view->count; i++) {
         const model_row *row = view->items[i].row;
-        sum += row ? row->tokens : view->items[i].made->tokens;
+        sum += row ? row->tokens : view->items[i].event->tokens;
         for (size_t t = 0; row && t < view->trim_count; t++) {
             if (view->trims[t]->seq == row->seq) sum -= view->trims[t]->tokens;
         }
@@ -482,7 +481,7 @@ static void write_shorter(maki_str *out, const model_text *text, maki_str old,
 maki_str model_json(const model_view *view, size_t item)
 {
     const model_row *row = view->items[item].row;
-    if (!row) return view->items[item].made->made;
+    if (!row) return view->items[item].event->message;
     maki_str out = { NULL, 0 };
     size_t done = 0;
     for (size_t k = 0; k < row->text_count; k++) { /* in the order of the bytes */

@@ -1,12 +1,11 @@
-/* model.h -- a conversation told slowly and plainly, to hold the real one against.
+/* model.h -- a slow and simple model of a conversation, the reference for the random tests.
  *
- * Rows and events in plain arrays; the view is worked out message by message from what timeline.h
- * says, with nothing of timeline.c: an event counts unless one that counts came later and took it
- * back; a message is there unless a rewind that counts left it out; and so on.  What a condense or a
- * truncation hid is taken from its event, since the program decides that; whether it was allowed to
- * is asked by model_broken().
+ * Rows and events in plain arrays; the view is computed message by message from the rules in timeline.h,
+ * sharing no code with timeline.c: an event counts unless a later one that counts undid it; a message is
+ * in the view unless a rewind that counts removed it; and so on.  What a condense or truncation hid is
+ * read from its event, since the program decides that; model_broken() checks whether that was allowed.
  *
- * All memory of a run comes from one pool and goes with model_pool_clear(). */
+ * All memory of a run comes from one pool, freed by model_pool_clear(). */
 #ifndef MAKI_TESTS_MODEL_H
 #define MAKI_TESTS_MODEL_H
 
@@ -76,7 +75,7 @@ typedef struct model_event {
     uint64_t ev, at, ts;
     maki_str hidden, hidden_events, hidden_above; /* as they stand in the event */
     uint64_t before;
-    maki_str made;
+    maki_str message;  /* synthetic; len 0: none */
     model_trim *trims; /* one, or of a prune any number */
     size_t trim_count;
     uint64_t tokens, seq, block, head, tail, to, to_ev, with, target;
@@ -95,16 +94,16 @@ struct model {
 
 uint64_t model_last(const model *m);
 const model_row *model_row_at(const model *m, uint64_t seq); /* NULL: there is none */
-/* Take in an event row; false when it makes no sense. */
+/* Add an event row; false: it is out of order. */
 bool model_take_event(model *m, maki_str row);
 /* The newest event that had happened at message `seq`. */
 uint64_t model_event_at(const model *m, uint64_t seq);
-/* Does event `ev` count at the moment `now` (an event)? */
+/* Does event `ev` count when `now` is the newest event? */
 bool model_counts(const model *m, uint64_t ev, uint64_t now);
 
 typedef struct model_item {
-    const model_row *row; /* or */
-    const model_event *made;
+    const model_row *row;     /* or */
+    const model_event *event; /* that carries a synthetic message */
 } model_item;
 
 typedef struct model_view {
@@ -133,8 +132,7 @@ maki_str model_json(const model_view *view, size_t item);
 bool model_misplaced(const model_view *view, size_t i);
 /* Which calls at the end still wait for an answer; the first, and how many.  0: none. */
 unsigned model_pending(const model_view *view, unsigned *first);
-/* What the view lacks that `rows` (the same moment, nothing hidden) says it must have: NULL, or
- * words. */
+/* What is wrong with the view, compared with `rows` (the same revision, nothing hidden); NULL: nothing. */
 const char *model_broken(const model_view *view, const model_view *rows);
 
 #endif

@@ -1,7 +1,7 @@
-/* property_test.c -- random conversations, held against a slow model (random_run.h).
+/* property_test.c -- random conversations, compared with a slow model after every step (random_run.h).
  *
  * A sequence appends turns in the shapes of both protocols, condenses, truncates, trims, prunes, pins,
- * rewinds, undoes, edits, expands, forks and opens again.  room_test.c makes room in between. */
+ * rewinds, undoes, edits, expands, forks and reopens.  managed_test.c adds runs of the context manager. */
 #include "random_run.h"
 
 enum { SEEDS = 10000 };

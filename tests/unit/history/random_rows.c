@@ -1,4 +1,4 @@
-/* random_rows.c -- see random_rows.h. */
+/* random_rows.c -- build random messages: text, parallel calls, results with several texts, in both shapes. */
 #include "random_rows.h"
 
 #include <stdarg.h>
@@ -12,7 +12,7 @@ static size_t chance(row_maker *r, size_t limit)
     return tap_below(r->random, limit);
 }
 
-/* As they stand inside a JSON string. */
+/* Texts, escaped for JSON. */
 static const char *const words[] = {
     "hello ",
     "please read src/a.c ",
@@ -57,18 +57,18 @@ static void add_code(row_maker *r)
     add(r, "```\\n");
 }
 
-/* A long text that comes again. */
-static void add_known(row_maker *r)
+/* A long text that is repeated in later rows. */
+static void add_repeated(row_maker *r)
 {
     size_t which = chance(r, 2);
     for (int i = 0; i < 30; i++)
         add(r, which ? "同じ出力 " : "the same output ");
 }
 
-/* A JSON string, noted as a text of the row's block. */
+/* Add a JSON string, and record it as a text of the row. */
 static void add_part(row_maker *r, model_row *row, unsigned block, unsigned part)
 {
-    bool output = row->answers > 0; /* those of tools are longer, and come again */
+    bool output = row->answers > 0; /* tool results are longer, and repeated */
     size_t pieces = chance(r, output ? 2 : 4) ? chance(r, 6) : 10 + chance(r, 60);
     size_t kind = chance(r, output ? 4 : 8);
     add(r, "\"");
@@ -76,7 +76,7 @@ static void add_part(row_maker *r, model_row *row, unsigned block, unsigned part
     for (size_t i = 0; kind != 1 && i < pieces; i++)
         add(r, words[chance(r, COUNT(words))]);
     if (kind == 0) add_code(r);
-    if (kind == 1) add_known(r);
+    if (kind == 1) add_repeated(r);
     if (row->text_count < MODEL_TEXTS) {
         row->texts[row->text_count++] =
             (model_text){ .block = block, .part = part, .at = at, .len = r->text.len - at };
@@ -89,7 +89,7 @@ static void add_text(row_maker *r, model_row *row, unsigned block)
     add_part(r, row, block, 0);
 }
 
-/* An image, noted as a block that a text can replace. */
+/* Add an image, and record it as a block that a text can replace. */
 static void add_image(row_maker *r, model_row *row, unsigned block, unsigned part)
 {
     size_t at = r->text.len;
@@ -110,7 +110,7 @@ static void begin(row_maker *r, const char *role)
     addf(r, "{\"role\":\"%s\",\"content\":", role);
 }
 
-/* A time that is sometimes missing, equal to the last one, or before it. */
+/* End the row; its time is sometimes missing, equal to the last one, or before it. */
 static model_row *end(row_maker *r, model_row *row)
 {
     size_t kind = chance(r, 8);

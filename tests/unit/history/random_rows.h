@@ -1,5 +1,4 @@
-/* random_rows.h -- messages by chance, in the shapes of both protocols, with what the model must know of
- * them. */
+/* random_rows.h -- random messages in the shapes of Anthropic and OpenAI, with the facts that the model needs. */
 #ifndef MAKI_TESTS_RANDOM_ROWS_H
 #define MAKI_TESTS_RANDOM_ROWS_H
 
@@ -11,7 +10,7 @@ enum { ROW_CALLS = 2048 };
 
 typedef struct row_maker {
     tap_random *random;
-    maki_buf text;          /* the row that is being made */
+    maki_buf text;          /* the current row */
     bool openai[ROW_CALLS]; /* the shape of each call */
     unsigned next_call;
     int64_t clock;
@@ -20,7 +19,7 @@ typedef struct row_maker {
 /* Rows are in the model's pool. */
 model_row *row_plain(row_maker *r, const char *role);
 model_row *row_call(row_maker *r);
-/* One row that answers a call, or, in Anthropic's shape, all that wait. */
+/* A row with the result of one call, or, in Anthropic's shape, of all open calls. */
 model_row *row_answer(row_maker *r, unsigned first, unsigned waiting);
 
 #endif

@@ -1,4 +1,4 @@
-/* random_run.c -- what is true of a conversation after every step, whatever the step was. */
+/* random_run.c -- the invariants of a conversation that are checked after every random step. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ size_t run_chance(run *r, size_t limit)
     return tap_below(&r->random, limit);
 }
 
-void run_tell(run *r, const char *fmt, ...)
+void run_trace(run *r, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
@@ -46,7 +46,7 @@ bool run_broke(run *r, const char *file, int line, const char *fmt, ...)
     return false;
 }
 
-/* ---- what is true after every step ------------------------------------------------------------------ */
+/* ---- the invariants -------------------------------------------------------------------------------- */
 
 static maki_status take_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
@@ -105,7 +105,7 @@ static maki_status compare_seen(void *ctx, const maki_view_message *seen, maki_e
         return MAKI_CANCELLED;
     }
     const model_item *item = &view->items[w->at];
-    uint64_t seq = item->row ? item->row->seq : 0, ev = item->row ? 0 : item->made->ev;
+    uint64_t seq = item->row ? item->row->seq : 0, ev = item->row ? 0 : item->event->ev;
     if (seen->seq != seq || seen->ev != ev)
         w->wrong = "the view has another message here";
     else if (!maki_str_is(seen->json, model_json(view, w->at)))
@@ -116,13 +116,13 @@ static maki_status compare_seen(void *ctx, const maki_view_message *seen, maki_e
 
 static void print_views(run *r, const maki_view *view)
 {
-    printf("# ours:  ");
+    printf("# view:  ");
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *it = &view->items[i];
         if (it->from)
             printf(" %llu-%llu", (unsigned long long)it->from, (unsigned long long)it->to);
         else
-            printf(" [ev %llu]", (unsigned long long)it->made->ev);
+            printf(" [ev %llu]", (unsigned long long)it->synthetic->ev);
     }
     printf("\n# model: ");
     for (size_t i = 0; i < r->view.count; i++) {
@@ -130,7 +130,7 @@ static void print_views(run *r, const maki_view *view)
         if (it->row)
             printf(" %llu", (unsigned long long)it->row->seq);
         else
-            printf(" [ev %llu]", (unsigned long long)it->made->ev);
+            printf(" [ev %llu]", (unsigned long long)it->event->ev);
     }
     printf("\n");
 }
@@ -168,7 +168,7 @@ bool run_write_view(run *r, const maki_view *view, bool array)
     return true;
 }
 
-/* The same as an array: every newline a comma, brackets around it. */
+/* The view as an array: the lines with commas for newlines, in brackets. */
 static bool check_array(run *r, const maki_view *view)
 {
     if (!run_write_view(r, view, true)) return false;
@@ -183,17 +183,18 @@ static bool check_array(run *r, const maki_view *view)
     return true;
 }
 
-static bool remember(run *r)
+static bool save_revision(run *r)
 {
     model *m = run_model(r);
-    moment now = { r->now, model_last(m), m->event_count, maki_row_hash(maki_buf_str(&r->wanted)) };
-    for (size_t i = 0; i < r->moment_count; i++) {
-        const moment *old = &r->moments[i];
+    revision now = { r->now, model_last(m), m->event_count,
+                     maki_row_hash(maki_buf_str(&r->wanted)) };
+    for (size_t i = 0; i < r->revision_count; i++) {
+        const revision *old = &r->revisions[i];
         if (old->conv != now.conv || old->seq != now.seq || old->ev != now.ev) continue;
-        MUST(old->hash == now.hash, "the same moment has another view than before");
+        MUST(old->hash == now.hash, "the same revision has another view than before");
         return true;
     }
-    if (r->moment_count < RUN_MOMENTS) r->moments[r->moment_count++] = now;
+    if (r->revision_count < RUN_REVISIONS) r->revisions[r->revision_count++] = now;
     return true;
 }
 
@@ -227,12 +228,12 @@ static bool check_then(run *r)
     maki_status st = maki_conv_view(run_conv(r), seq, MAKI_NOW, &view, &err);
     MUST(st == MAKI_OK, "the view at message %llu: %s", (unsigned long long)seq, err.msg);
     if (!run_compare_view(r, view)) return false;
-    for (size_t i = 0; i < r->moment_count; i++) {
-        const moment *then = &r->moments[i];
+    for (size_t i = 0; i < r->revision_count; i++) {
+        const revision *then = &r->revisions[i];
         if (then->conv != r->now || then->seq != seq || then->ev != model_event_at(m, seq))
             continue;
         r->reached.then++;
-        return run_check_moment(r, &(moment){ r->now, seq, MAKI_NOW, then->hash });
+        return run_check_revision(r, &(revision){ r->now, seq, MAKI_NOW, then->hash });
     }
     return true;
 }
@@ -258,25 +259,25 @@ bool run_check_now(run *r)
     run_write_model(r, &r->view);
     if (!run_write_view(r, view, false)) return false;
     MUST(maki_str_is(maki_buf_str(&r->text), maki_buf_str(&r->wanted)), "the view has other bytes");
-    if (!remember(r)) return false;
+    if (!save_revision(r)) return false;
     return run_chance(r, 8) ? true : check_array(r, view);
 }
 
-bool run_check_moment(run *r, const moment *then)
+bool run_check_revision(run *r, const revision *then)
 {
     const maki_view *view;
     maki_err err = { 0 };
     size_t now = r->now;
     r->now = then->conv;
     maki_status st = maki_conv_view(run_conv(r), then->seq, then->ev, &view, &err);
-    MUST(st == MAKI_OK, "the moment (%llu, %llu): %s", (unsigned long long)then->seq,
+    MUST(st == MAKI_OK, "the revision (%llu, %llu): %s", (unsigned long long)then->seq,
          (unsigned long long)then->ev, err.msg);
     bool ok = run_write_view(r, view, false);
     r->now = now;
     if (!ok) return false;
     r->reached.replayed++;
     MUST(maki_row_hash(maki_buf_str(&r->text)) == then->hash,
-         "conversation %zu does not show the moment (%llu, %llu) as it was", then->conv,
+         "conversation %zu does not show the revision (%llu, %llu) as it was", then->conv,
          (unsigned long long)then->seq, (unsigned long long)then->ev);
     return true;
 }
@@ -310,8 +311,8 @@ bool run_check_change(run *r, maki_status st, const maki_change *c, const maki_e
                       uint64_t events, uint64_t tokens)
 {
     model *m = run_model(r);
-    run_tell(r, " -> %s%s%s\n", maki_status_name(st), st == MAKI_OK ? "" : ": ",
-             st == MAKI_OK ? "" : err->msg);
+    run_trace(r, " -> %s%s%s\n", maki_status_name(st), st == MAKI_OK ? "" : ": ",
+              st == MAKI_OK ? "" : err->msg);
     if (st == MAKI_OK)
         r->reached.ok++;
     else

@@ -1,9 +1,9 @@
-/* random_run.h -- conversations by chance, held against a slow model after every step.
+/* random_run.h -- random conversations, compared with a slow model after every step.
  *
- * A program made of it walks through seeds, by default from 1 to as many as it wants:
+ * A test program runs a range of seeds, by default from 1 to a number of its own:
  *
  *     PROGRAM                  all of them
- *     PROGRAM SEED             one of them, its steps printed: what a failure tells to run
+ *     PROGRAM SEED             one of them, its steps printed: the command that a failure prints
  *     PROGRAM FIRST COUNT      some of them
  *
  * After each step:
@@ -28,15 +28,15 @@
 #include "random_rows.h"
 #include "tap.h"
 
-enum { RUN_CONVS = 4, RUN_MOMENTS = 256, RUN_STEPS_TEXT = 1 << 16 };
+enum { RUN_CONVS = 4, RUN_REVISIONS = 256, RUN_STEPS_TEXT = 1 << 16 };
 
-typedef struct moment {
+typedef struct revision {
     size_t conv;
     uint64_t seq, ev, hash;
-} moment;
+} revision;
 
 typedef struct run {
-    const char *program; /* what a failure tells to run */
+    const char *program; /* for the command that a failure prints */
     uint64_t seed;
     tap_random random;
     maki_env env;
@@ -44,37 +44,37 @@ typedef struct run {
     directory *directory;
     model models[RUN_CONVS];
     maki_conv *convs[RUN_CONVS];
-    size_t conv_count, now; /* the one that is worked on */
-    model_view view, rows;  /* the newest moment, with and without hiding */
-    moment moments[RUN_MOMENTS];
-    size_t moment_count;
+    size_t conv_count, now; /* `now`: the current conversation */
+    model_view view, rows;  /* of the newest revision, with and without hiding */
+    revision revisions[RUN_REVISIONS];
+    size_t revision_count;
     row_maker maker;
-    bool undone_rewind; /* then the rows themselves may be out of order */
+    bool undone_rewind; /* then rows may be out of order */
     size_t checks;
     maki_token_counter anew;
     maki_buf text, wanted;
     char steps[RUN_STEPS_TEXT];
     size_t steps_len;
-    /* What the steps did over all seeds: a check that nothing ever reaches is no check. */
+    /* How often each kind of check was made, over all seeds: the tests require a minimum. */
     struct {
         size_t steps, ok, refused, rewound_undo, replayed, pending_forks, sums, stuck, then;
     } reached;
 } run;
 
-/* All of these answer whether what must be true is; a failure has told itself and the steps so far. */
+/* True: the checks passed.  False: the failure and the steps before it were printed. */
 typedef bool run_step(run *r);
 
-/* Walk through the seeds that the command line names, or the first `seeds`, taking `step` again and
- * again.  True: it was all of them, so `reached` is worth a look. */
+/* Run the seeds that the command line names, or the first `seeds`, calling `step` repeatedly.  True: all `seeds` were
+ * run, so `reached` can be checked. */
 bool run_seeds(run *r, int argc, char **argv, const char *program, uint64_t seeds, run_step *step);
 
 /* ---- for the steps ----------------------------------------------------------------------------------- */
 
-model *run_model(run *r); /* of the conversation that is worked on */
+model *run_model(run *r); /* of the current conversation */
 maki_conv *run_conv(run *r);
 size_t run_chance(run *r, size_t limit); /* 0 to limit - 1 */
-/* Write down what is done, a line a step. */
-void run_tell(run *r, const char *fmt, ...) MAKI_PRINTF(2, 3);
+/* Add to the trace of steps, a line for each. */
+void run_trace(run *r, const char *fmt, ...) MAKI_PRINTF(2, 3);
 
 bool run_broke(run *r, const char *file, int line, const char *fmt, ...) MAKI_PRINTF(4, 5);
 #define MUST(cond, ...)                                                    \
@@ -82,14 +82,13 @@ bool run_broke(run *r, const char *file, int line, const char *fmt, ...) MAKI_PR
         if (!(cond)) return run_broke(r, __FILE__, __LINE__, __VA_ARGS__); \
     } while (0)
 
-/* Everything that is true after a step; the view as the model has it is then in r->view, its lines in
- * r->wanted. */
+/* Check the invariants after a step; afterwards the model's view is in r->view, its lines in r->wanted. */
 run_step run_check_now;
-/* The same after a change, and what a change must tell of itself.  `events` and `tokens`: before it. */
+/* The same after a change, and the fields of maki_change.  `events` and `tokens`: before it. */
 bool run_check_change(run *r, maki_status st, const maki_change *c, const maki_err *err,
                       uint64_t events, uint64_t tokens);
-bool run_check_moment(run *r, const moment *then);
-bool run_take_events(run *r); /* let the model have the events that were written */
+bool run_check_revision(run *r, const revision *then);
+bool run_take_events(run *r); /* add the events that were written to the model */
 bool run_take_row(run *r, model_row *row);
 void run_write_model(run *r, const model_view *view); /* into r->wanted */
 /* The bytes maki_conv_write gives, into r->text. */
@@ -102,12 +101,12 @@ const char *run_index_path(const model *m);
 
 /* ---- the steps --------------------------------------------------------------------------------------- */
 
-run_step run_ordinary_step; /* any of them, making room aside */
+run_step run_ordinary_step; /* a random one, except a run of the manager */
 run_step run_append;
 bool run_undo(run *r, uint64_t ev, maki_status *out);
-/* With `can`, the newest that would not hide what may not be hidden; 0: there is none. */
+/* The newest event that counts; with `can`, the newest that may be undone; 0: none. */
 uint64_t run_newest_that_counts(run *r, bool can);
-/* A summariser that says little. */
+/* A summarizer with a short answer. */
 maki_status run_tiny_summary(const maki_summarizer *self, const maki_summary_request *request,
                              maki_arena *arena, maki_summary *out, maki_err *err);
 

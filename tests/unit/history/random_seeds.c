@@ -1,4 +1,4 @@
-/* random_seeds.c -- a seed's conversations from the first step to the end, and all the seeds. */
+/* random_seeds.c -- run the steps of one seed and its final checks, and all seeds of a program. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,15 +10,15 @@
 
 enum { ROWS_OF_TAP = 10, STEPS_MIN = 6, STEPS_MORE = 34 };
 
-/* Small pieces of memory come and go all the time: a long quarantine only costs page faults. */
+/* Many small blocks are allocated and freed: a long quarantine only costs page faults. */
 const char *__asan_default_options(void);
 const char *__asan_default_options(void)
 {
     return "quarantine_size_mb=4:thread_local_quarantine_size_kb=64";
 }
 
-/* Blocks of a megabyte are asked for at every look at the events; under ASan each is a new map, which
- * costs more than all the rest.  So big ones of the same size are used again. */
+/* Reading events allocates a megabyte each time; under ASan that is a new mapping, which costs more than all the rest.
+ * So large blocks of the same size are reused. */
 enum { BIG = 1 << 16, BIGS = 8 };
 static struct {
     void *at;
@@ -52,9 +52,9 @@ static void free_bigs(void)
         free(bigs[i].at);
 }
 
-/* ---- the end ------------------------------------------------------------------------------------------------ */
+/* ---- final checks ------------------------------------------------------------------------------------------------ */
 
-/* Every row there is, whatever was done. */
+/* maki_conv_all_messages has every row. */
 static bool check_everything(run *r)
 {
     const maki_view *view;
@@ -79,13 +79,13 @@ static bool undo_all(run *r)
     maki_status st = MAKI_OK;
     model *m = run_model(r);
     while (st == MAKI_OK) {
-        run_tell(r, "undo all");
+        run_trace(r, "undo all");
         if (!run_undo(r, 0, &st)) return false;
     }
     uint64_t left = run_newest_that_counts(r, false);
     if (left && m->events[left - 1]->type == MODEL_REWIND) {
-        /* Events that were undone out of order can leave a rewind that cannot be: what it left out would
-         * hide what has to stay.  That is refused, as the model says too; it must be rare. */
+        /* Events that were undone out of order can leave a rewind that cannot be undone, because that would hide what
+         * must stay.  It is refused by the model, too, and must be rare. */
         r->reached.stuck++;
         return true;
     }
@@ -116,7 +116,7 @@ static bool rebuild_index(run *r, size_t which)
     return true;
 }
 
-static bool proved(run *r, size_t which)
+static bool verify(run *r, size_t which)
 {
     maki_env env = maki_env_system();
     maki_fact_state facts = { .alloc = env.alloc };
@@ -140,13 +140,13 @@ static bool proved(run *r, size_t which)
 static bool finish(run *r)
 {
     for (size_t i = 0; i < r->conv_count; i++) {
-        if (!proved(r, i) || !rebuild_index(r, i)) return false;
+        if (!verify(r, i) || !rebuild_index(r, i)) return false;
     }
-    for (size_t i = 0; i < r->moment_count; i++) {
-        if (!run_check_moment(r, &r->moments[i])) return false;
+    for (size_t i = 0; i < r->revision_count; i++) {
+        if (!run_check_revision(r, &r->revisions[i])) return false;
     }
     for (r->now = 0; r->now < r->conv_count; r->now++) {
-        run_tell(r, "at the end: c%zu\n", r->now);
+        run_trace(r, "at the end: c%zu\n", r->now);
         if (!run_check_now(r) || !check_everything(r) || !undo_all(r)) return false;
     }
     return true;
@@ -157,16 +157,16 @@ static bool all_steps(run *r, run_step *step)
     size_t steps = STEPS_MIN + run_chance(r, STEPS_MORE);
     if (!run_open(r, 0) || !run_check_now(r)) return false;
     for (size_t i = run_chance(r, 4); i > 0; i--) {
-        run_tell(r, "first: ");
+        run_trace(r, "first: ");
         if (!run_append(r)) return false;
     }
     for (size_t i = 0; i < steps; i++) {
-        run_tell(r, "%zu: ", i + 1);
+        run_trace(r, "%zu: ", i + 1);
         r->fake.now_ms += (int64_t)run_chance(r, 2000);
         r->reached.steps++;
         if (!step(r)) return false;
-        bool again = r->moment_count && run_chance(r, 4) == 0;
-        if (again && !run_check_moment(r, &r->moments[run_chance(r, r->moment_count)]))
+        bool again = r->revision_count && run_chance(r, 4) == 0;
+        if (again && !run_check_revision(r, &r->revisions[run_chance(r, r->revision_count)]))
             return false;
     }
     return finish(r);
@@ -184,7 +184,7 @@ static bool run_seed(run *r, directory *f, uint64_t seed, run_step *step)
     r->env.random = r->fake.env.random;
     r->env.clock = r->fake.env.clock;
     r->conv_count = 1;
-    r->now = r->moment_count = r->steps_len = 0;
+    r->now = r->revision_count = r->steps_len = 0;
     r->maker.next_call = 1;
     r->maker.clock = 1700000000000;
     r->undone_rewind = false;

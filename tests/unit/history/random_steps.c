@@ -1,4 +1,5 @@
-/* random_steps.c -- what can happen to a conversation, by chance: every operation but making room. */
+/* random_steps.c -- random operations on a conversation, each with its checks; runs of the manager are in
+ * managed_test.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static bool append_rows(run *r, model_row **rows, size_t count)
     for (size_t i = 0; i < count; i++)
         json[i] = rows[i]->json;
     maki_status st = maki_conv_append(run_conv(r), NULL, json, count, &c, &err);
-    run_tell(r, " -> %s\n", maki_status_name(st));
+    run_trace(r, " -> %s\n", maki_status_name(st));
     MUST(st == MAKI_OK, "append: %s", err.msg);
     for (size_t i = 0; i < count; i++) {
         if (!run_take_row(r, rows[i])) return false;
@@ -24,7 +25,7 @@ static bool append_rows(run *r, model_row **rows, size_t count)
     return run_check_now(r);
 }
 
-/* What a client would say next: the results that are waited for, or a new turn. */
+/* Append what a client would: the results of open calls, or a new turn. */
 bool run_append(run *r)
 {
     model_row *rows[8];
@@ -42,15 +43,15 @@ bool run_append(run *r)
             waiting = rows[n++]->calls;
         }
     }
-    size_t most = run_chance(r, 3) ? 8 : n + run_chance(r, 3); /* sometimes the rest comes later */
-    while (waiting && n < most) {
+    size_t max = run_chance(r, 3) ? 8 : n + run_chance(r, 3); /* sometimes the rest comes later */
+    while (waiting && n < max) {
         rows[n] = row_answer(&r->maker, first, waiting);
         first += rows[n]->answers;
         waiting -= rows[n++]->answers;
     }
     if (n == 0)
         rows[n++] = waiting ? row_answer(&r->maker, first, waiting) : row_plain(&r->maker, "user");
-    run_tell(r, "append %zu, %u waiting", n, waiting);
+    run_trace(r, "append %zu, %u waiting", n, waiting);
     return append_rows(r, rows, n);
 }
 
@@ -62,7 +63,7 @@ static bool do_bad_append(run *r)
     maki_change c;
     maki_err err = { 0 };
     maki_status st = maki_conv_append(run_conv(r), NULL, json, 2, &c, &err);
-    run_tell(r, "append bad -> %s\n", maki_status_name(st));
+    run_trace(r, "append bad -> %s\n", maki_status_name(st));
     MUST(st == MAKI_INVALID, "took a row that is not a message: %s", err.msg);
     return run_check_now(r);
 }
@@ -98,16 +99,16 @@ static bool do_condense(run *r)
     memcpy(kept, r->view.items + r->view.count - count, count * sizeof kept[0]);
     maki_change c;
     maki_err err = { 0 };
-    run_tell(r, "condense keep=%zu %s", keep, small ? "tiny" : "offline");
+    run_trace(r, "condense keep=%zu %s", keep, small ? "tiny" : "offline");
     maki_status st =
         maki_conv_condense(run_conv(r), NULL, keep, small ? &tiny : &offline, &c, &err);
     MUST(st == MAKI_OK || st == MAKI_REFUSED, "condense: %s", err.msg);
     if (!run_check_change(r, st, &c, &err, events, tokens)) return false;
     if (st != MAKI_OK) return true;
-    MUST(run_model(r)->events[events]->made.len, "no summary");
+    MUST(run_model(r)->events[events]->message.len, "no summary");
     for (size_t i = 0; i < count; i++) {
         const model_item *now = &r->view.items[r->view.count - count + i];
-        MUST(now->row == kept[i].row && now->made == kept[i].made, "the tail has changed");
+        MUST(now->row == kept[i].row && now->event == kept[i].event, "the tail has changed");
     }
     MUST(c.tokens_after < c.tokens_before, "the context grew");
     return true;
@@ -120,19 +121,19 @@ static bool do_truncate(run *r)
     model_item summary = { 0 }, last = { 0 };
     if (r->view.count) last = r->view.items[r->view.count - 1];
     for (size_t i = 0; i < r->view.count; i++) {
-        const model_event *made = r->view.items[i].made; /* markers may go behind a new one */
-        if (made && !maki_str_has(made->made, MAKI_LIT("isTruncationMarker")))
+        const model_event *event = r->view.items[i].event; /* markers may go behind a new one */
+        if (event && !maki_str_has(event->message, MAKI_LIT("isTruncationMarker")))
             summary = r->view.items[i];
     }
     maki_change c;
     maki_err err = { 0 };
-    run_tell(r, "truncate %.1f", fraction);
+    run_trace(r, "truncate %.1f", fraction);
     maki_status st = maki_conv_truncate(run_conv(r), NULL, fraction, &c, &err);
     MUST(st == MAKI_OK || st == MAKI_REFUSED, "truncate: %s", err.msg);
     if (!run_check_change(r, st, &c, &err, events, tokens)) return false;
-    bool found = !summary.made;
+    bool found = !summary.event;
     for (size_t i = 0; i < r->view.count; i++)
-        found = found || r->view.items[i].made == summary.made;
+        found = found || r->view.items[i].event == summary.event;
     MUST(found, "the newest summary was truncated away");
     MUST(st != MAKI_OK || r->view.items[r->view.count - 1].row == last.row, "the last is gone");
     return true;
@@ -156,8 +157,8 @@ static bool do_trim(run *r)
     uint64_t events = run_model(r)->event_count, tokens = model_tokens(&r->view);
     maki_change c;
     maki_err err = { 0 };
-    run_tell(r, "trim seq=%llu block=%u head=%u tail=%u", (unsigned long long)seq, block, head,
-             tail);
+    run_trace(r, "trim seq=%llu block=%u head=%u tail=%u", (unsigned long long)seq, block, head,
+              tail);
     bool visible = model_has(&r->view, seq);
     maki_status st = maki_conv_trim(run_conv(r), NULL, seq, block, head, tail, &c, &err);
     MUST(st == MAKI_OK || st == MAKI_REFUSED || st == MAKI_NOTFOUND, "trim: %s", err.msg);
@@ -165,7 +166,7 @@ static bool do_trim(run *r)
     return run_check_change(r, st, &c, &err, events, tokens);
 }
 
-/* Some texts of some messages, cut here and there. */
+/* Prune random ranges of random texts. */
 static bool do_prune(run *r)
 {
     maki_trim edits[8];
@@ -174,7 +175,7 @@ static bool do_prune(run *r)
     uint64_t events = run_model(r)->event_count, tokens = model_tokens(&r->view);
     maki_change c;
     maki_err err = { 0 };
-    run_tell(r, "prune");
+    run_trace(r, "prune");
     for (size_t n = 1 + run_chance(r, COUNT(edits)); n > 0; n--) {
         const model_row *row = model_row_at(run_model(r), some_visible(r));
         if (!row || !row->text_count) continue;
@@ -195,8 +196,8 @@ static bool do_prune(run *r)
         if (edit->cut_count == 0) continue;
         maki_status st = maki_conv_prune_savings(run_conv(r), row->json, edit, &err);
         MUST(st == MAKI_OK, "what it saves: %s", err.msg);
-        run_tell(r, " %llu.%u.%u(%zu)", (unsigned long long)row->seq, text->block, text->part,
-                 edit->cut_count);
+        run_trace(r, " %llu.%u.%u(%zu)", (unsigned long long)row->seq, text->block, text->part,
+                  edit->cut_count);
     }
     maki_status st = maki_conv_prune(run_conv(r), NULL, edits, count, &c, &err);
     MUST(st == MAKI_OK || st == MAKI_REFUSED, "prune: %s", err.msg);
@@ -214,15 +215,15 @@ static bool do_pin(run *r, bool pin)
                                                             : MAKI_OK;
     maki_change c;
     maki_err err = { 0 };
-    run_tell(r, "%s seq=%llu", pin ? "pin" : "unpin", (unsigned long long)seq);
+    run_trace(r, "%s seq=%llu", pin ? "pin" : "unpin", (unsigned long long)seq);
     maki_status st = maki_conv_pin(run_conv(r), NULL, seq, pin, &c, &err);
     MUST(st == want, "%s: %s, not %s", pin ? "pin" : "unpin", maki_status_name(st),
          maki_status_name(want));
     return run_check_change(r, st, &c, &err, events, tokens);
 }
 
-/* A cut between a call and its results goes before the call. */
-static uint64_t settled(run *r, uint64_t seq)
+/* A cut between a call and its results is moved before the call. */
+static uint64_t adjusted_cut(run *r, uint64_t seq)
 {
     const model_row *next = model_row_at(run_model(r), seq + 1);
     for (uint64_t s = seq; next && next->answers && s > 0; s--) {
@@ -253,7 +254,7 @@ static void before_time(run *r, int64_t ms, bool include, uint64_t *seq, uint64_
         if (row->ts >= ms && maki_str_starts(row->json, MAKI_LIT("{\"role\":\"user\""))) users = s;
     }
     if (before > 0 && !exact && users) *seq = users - 1; /* what came between was being recorded */
-    *seq = settled(r, *seq);
+    *seq = adjusted_cut(r, *seq);
     *ev = 0;
     for (size_t i = 0; i < m->event_count; i++) {
         const model_event *e = m->events[i];
@@ -275,7 +276,7 @@ static bool check_rewound(run *r, uint64_t to, uint64_t ev, size_t more)
          r->view.count, then.count);
     for (size_t i = 0; i < then.count; i++) {
         bool same = r->view.items[i].row == then.items[i].row &&
-                    r->view.items[i].made == then.items[i].made;
+                    r->view.items[i].event == then.items[i].event;
         MUST(same && maki_str_is(model_json(&r->view, i), model_json(&then, i)),
              "message %zu is not what it was then", i);
     }
@@ -295,7 +296,7 @@ static bool rewind_to(run *r, uint64_t seq, uint64_t ev)
          err.msg);
     if (!run_check_change(r, st, &c, &err, events, tokens)) return false;
     if (st != MAKI_OK) return true;
-    to = settled(r, to);
+    to = adjusted_cut(r, to);
     MUST(m->events[events]->to == to, "went back to %llu, not %llu",
          (unsigned long long)m->events[events]->to, (unsigned long long)to);
     return check_rewound(r, to, ev, 0);
@@ -306,7 +307,7 @@ static bool do_rewind_seq(run *r)
     uint64_t last = model_last(run_model(r));
     uint64_t back = run_chance(r, 3) ? run_chance(r, 12) : run_chance(r, (size_t)last + 1);
     uint64_t seq = last > back ? last - back : run_chance(r, (size_t)last + 2);
-    run_tell(r, "rewind seq=%llu", (unsigned long long)seq);
+    run_trace(r, "rewind seq=%llu", (unsigned long long)seq);
     return rewind_to(r, seq, MAKI_NOW);
 }
 
@@ -315,17 +316,17 @@ static bool do_rewind_ev(run *r)
     size_t events = run_model(r)->event_count;
     if (!events) return do_rewind_seq(r);
     uint64_t ev = 1 + run_chance(r, events);
-    run_tell(r, "rewind ev=%llu", (unsigned long long)ev);
+    run_trace(r, "rewind ev=%llu", (unsigned long long)ev);
     return rewind_to(r, MAKI_NOW, ev);
 }
 
-/* To a moment that was seen. */
-static bool do_rewind_moment(run *r)
+/* To a saved revision. */
+static bool do_rewind_revision(run *r)
 {
-    const moment *then = &r->moments[run_chance(r, r->moment_count)];
+    const revision *then = &r->revisions[run_chance(r, r->revision_count)];
     if (then->conv != r->now) return true;
-    run_tell(r, "rewind seq=%llu ev=%llu", (unsigned long long)then->seq,
-             (unsigned long long)then->ev);
+    run_trace(r, "rewind seq=%llu ev=%llu", (unsigned long long)then->seq,
+              (unsigned long long)then->ev);
     return rewind_to(r, then->seq, then->ev);
 }
 
@@ -344,7 +345,7 @@ static bool do_rewind_time(run *r)
         MUST(st == MAKI_REFUSED, "a time where no message has one is not refused");
         return true;
     }
-    run_tell(r, "rewind to a time: seq=%llu", (unsigned long long)got);
+    run_trace(r, "rewind to a time: seq=%llu", (unsigned long long)got);
     MUST(st == MAKI_OK && got == want, "the message before a time is %llu, not %llu",
          (unsigned long long)got, (unsigned long long)want);
     MUST(got_ev == want_ev, "the event before a time is %llu, not %llu", (unsigned long long)got_ev,
@@ -371,7 +372,7 @@ static bool would_break(run *r, uint64_t target, uint64_t to)
     return model_broken(&view, &rows) != NULL;
 }
 
-/* Does undoing it bring rows back that others were said after? */
+/* Does undoing it restore rows that are older than later ones in the view? */
 static bool changes_rows(run *r, uint64_t target)
 {
     model *m = run_model(r);
@@ -429,7 +430,7 @@ static bool do_undo(run *r, bool newest)
     maki_status st;
     size_t events = run_model(r)->event_count;
     uint64_t ev = newest || !events ? 0 : 1 + run_chance(r, events);
-    run_tell(r, "undo ev=%llu", (unsigned long long)ev);
+    run_trace(r, "undo ev=%llu", (unsigned long long)ev);
     return run_undo(r, ev, &st);
 }
 
@@ -446,9 +447,9 @@ static bool do_edit(run *r, bool with)
                                 : row_call(&r->maker);
     maki_change c;
     maki_err err = { 0 };
-    run_tell(r, "%s seq=%llu", with ? "edit" : "delete", (unsigned long long)seq);
+    run_trace(r, "%s seq=%llu", with ? "edit" : "delete", (unsigned long long)seq);
     maki_status want = seq == 0 ? MAKI_INVALID : seq > last ? MAKI_NOTFOUND : MAKI_OK;
-    uint64_t to = want == MAKI_OK ? settled(r, seq - 1) : 0;
+    uint64_t to = want == MAKI_OK ? adjusted_cut(r, seq - 1) : 0;
     maki_status st =
         maki_conv_edit(run_conv(r), NULL, seq, row ? row->json : (maki_str){ "", 0 }, &c, &err);
     MUST(st == want, "edit: %s %s", maki_status_name(st), err.msg);
@@ -462,8 +463,8 @@ static bool do_edit(run *r, bool with)
     return check_rewound(r, to, MAKI_NOW, row ? 1 : 0);
 }
 
-/* After a prune was taken back for it, a message is shown as it came. */
-static bool check_whole(run *r, uint64_t seq)
+/* After an expand, the message has its original bytes. */
+static bool check_restored(run *r, uint64_t seq)
 {
     for (size_t i = 0; i < r->view.count; i++) {
         const model_row *row = r->view.items[i].row;
@@ -480,7 +481,7 @@ static bool do_expand(run *r)
     uint64_t seq = 1 + run_chance(r, (size_t)last + 1);
     maki_change c;
     maki_err err = { 0 };
-    run_tell(r, "expand seq=%llu", (unsigned long long)seq);
+    run_trace(r, "expand seq=%llu", (unsigned long long)seq);
     maki_status st = maki_conv_expand(run_conv(r), NULL, seq, &c, &err);
     MUST(st == MAKI_OK || st == MAKI_REFUSED, "expand: %s", err.msg);
     if (!run_check_change(r, st, &c, &err, events, tokens)) return false;
@@ -489,7 +490,7 @@ static bool do_expand(run *r)
         model_type type = e->type == MODEL_UNDO ? m->events[e->target - 1]->type : e->type;
         MUST(type == MODEL_HIDING || type == MODEL_TRIM || type == MODEL_PRUNE,
              "undid something else");
-        if (e->type == MODEL_PRUNE && !check_whole(r, seq)) return false;
+        if (e->type == MODEL_PRUNE && !check_restored(r, seq)) return false;
     }
     return true;
 }
@@ -508,10 +509,10 @@ static bool do_fork(run *r)
     memset(c, 0, sizeof *c);
     c->parent = m;
     snprintf(c->path, sizeof c->path, "%s/c%zu.jsonl", r->directory->path, child);
-    run_tell(r, "fork seq=%llu", (unsigned long long)seq);
-    c->base = settled(r, seq);
+    run_trace(r, "fork seq=%llu", (unsigned long long)seq);
+    c->base = adjusted_cut(r, seq);
     maki_status st = maki_conv_fork(run_conv(r), seq, MAKI_NOW, c->path, &err);
-    run_tell(r, " -> %s, now in c%zu\n", maki_status_name(st), child);
+    run_trace(r, " -> %s, now in c%zu\n", maki_status_name(st), child);
     MUST(st == (c->base ? MAKI_OK : MAKI_NOTFOUND), "fork: %s", err.msg);
     if (st != MAKI_OK) return true;
     c->fork_ev = model_event_at(m, c->base);
@@ -526,7 +527,7 @@ static bool do_fork(run *r)
 
 static bool do_reopen(run *r)
 {
-    run_tell(r, "reopen\n");
+    run_trace(r, "reopen\n");
     run_close(r, r->now);
     return run_open(r, r->now) && run_check_now(r);
 }
@@ -534,7 +535,7 @@ static bool do_reopen(run *r)
 static bool do_switch(run *r)
 {
     r->now = run_chance(r, r->conv_count);
-    run_tell(r, "switch to c%zu\n", r->now);
+    run_trace(r, "switch to c%zu\n", r->now);
     return run_check_now(r);
 }
 
@@ -542,14 +543,14 @@ static bool do_note(run *r)
 {
     maki_change c;
     maki_err err = { 0 };
-    run_tell(r, "note\n");
+    run_trace(r, "note\n");
     maki_status st = maki_conv_add_event(run_conv(r), "usage",
                                          MAKI_LIT("\"input\":5,\"seq\":1,\"to\":0"), &c, &err);
     MUST(st == MAKI_OK, "note: %s", err.msg);
     return run_check_now(r);
 }
 
-/* Somebody else wrote first. */
+/* A change with an outdated head. */
 static bool do_conflict(run *r)
 {
     unsigned char head[MAKI_CHAIN_LEN];
@@ -559,7 +560,7 @@ static bool do_conflict(run *r)
     head[3] ^= 1;
     maki_status st = run_chance(r, 2) ? maki_conv_truncate(run_conv(r), head, 0.5, &c, &err)
                                       : maki_conv_rewind(run_conv(r), head, 1, MAKI_NOW, &c, &err);
-    run_tell(r, "a head that has moved -> %s\n", maki_status_name(st));
+    run_trace(r, "a head that has moved -> %s\n", maki_status_name(st));
     MUST(st == MAKI_CONFLICT, "wrote on a head that had moved: %s", maki_status_name(st));
     return run_check_now(r);
 }
@@ -576,7 +577,7 @@ bool run_ordinary_step(run *r)
     if (n < 70) return do_pin(r, false);
     if (n < 74) return do_rewind_seq(r);
     if (n < 76) return do_rewind_ev(r);
-    if (n < 77) return do_rewind_moment(r);
+    if (n < 77) return do_rewind_revision(r);
     if (n < 78) return do_rewind_time(r);
     if (n < 81) return do_undo(r, true);
     if (n < 85) return do_undo(r, false);

@@ -1,5 +1,5 @@
-/* tokens_test.c -- the tokens of conversations: of views with all that was done to them, over forks; and imports
- * counted by any number of threads. */
+/* tokens_test.c -- the tokens of conversations: of views after every kind of change, across forks; and of imports
+ * with any number of threads. */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -48,7 +48,7 @@ static uint64_t total_of(maki_conv *conv)
 #define PNG \
     "iVBORw0KGgoAAAANSUhEUgAAA+gAAAH0CAIAAA" /* the beginning of one of 1000 x 500: 667 tokens */
 
-/* Known from the vocabularies' own tools, and 4 a message; what an index counts, and the estimate. */
+/* Expected counts from the official tools, plus 4 a message; and the estimate chars4. */
 static const struct {
     const char *row;
     uint32_t tokens, chars4;
@@ -62,38 +62,38 @@ static const struct {
 static void test_known(void)
 {
     maki_env env = maki_env_system();
-    maki_token_counter tally;
+    maki_token_counter counter;
     maki_err err = { 0 };
     uint32_t tokens = 0;
-    tap_row("messages, as an index counts them, and by four characters a token");
-    maki_token_counter_init(&tally, &env);
+    tap_row("messages, as the index counts them, and as chars4");
+    maki_token_counter_init(&counter, &env);
     for (size_t i = 0; i < COUNT(known); i++) {
         uint64_t estimate = 0;
         maki_str row = maki_str_of(known[i].row);
         maki_countable said = maki_countable_of(row);
-        CHECK_STATUS(maki_token_counter_row(&tally, i % 3, row, NULL, &tokens, &err), MAKI_OK,
+        CHECK_STATUS(maki_token_counter_row(&counter, i % 3, row, NULL, &tokens, &err), MAKI_OK,
                      &err);
         CHECK_STATUS(maki_countable_count(NULL, &said, &estimate, &err), MAKI_OK, &err);
         if (!CHECK_EQ(tokens, known[i].tokens) || !CHECK_EQ(estimate, known[i].chars4))
             printf("# %s\n", known[i].row);
     }
     tokens = 9;
-    CHECK_STATUS(maki_token_counter_read(&tally, 0, MAKI_LIT("no JSON"), NULL, &tokens, &err),
+    CHECK_STATUS(maki_token_counter_read(&counter, 0, MAKI_LIT("no JSON"), NULL, &tokens, &err),
                  MAKI_OK, &err);
     CHECK_EQ(tokens, 0);
-    CHECK_STATUS(
-        maki_token_counter_read(&tally, 0, MAKI_LIT(" {\"role\":\"user\"} "), NULL, &tokens, &err),
-        MAKI_OK, &err);
+    CHECK_STATUS(maki_token_counter_read(&counter, 0, MAKI_LIT(" {\"role\":\"user\"} "), NULL,
+                                         &tokens, &err),
+                 MAKI_OK, &err);
     CHECK_EQ(tokens, 4);
-    maki_token_counter_close(&tally);
-    maki_token_counter_close(&tally);
+    maki_token_counter_close(&counter);
+    maki_token_counter_close(&counter);
 }
 
 /* ---- views ----------------------------------------------------------------------------------------------- */
 
-/* The slow way: go through the view and count each message. */
+/* The slow way: count each message of the view. */
 typedef struct slow {
-    maki_token_counter tally;
+    maki_token_counter counter;
     uint64_t tokens, told;
 } slow;
 
@@ -101,7 +101,7 @@ static maki_status count_seen(void *ctx, const maki_view_message *seen, maki_err
 {
     slow *s = ctx;
     uint32_t tokens = 0;
-    maki_status st = maki_token_counter_read(&s->tally, 0, seen->json, NULL, &tokens, err);
+    maki_status st = maki_token_counter_read(&s->counter, 0, seen->json, NULL, &tokens, err);
     s->tokens += tokens;
     s->told += seen->row.tokens;
     return st;
@@ -113,10 +113,10 @@ static uint64_t slow_total(maki_conv *conv)
     maki_err err = { 0 };
     const maki_view *view;
     slow s = { .tokens = 0 };
-    maki_token_counter_init(&s.tally, &env);
+    maki_token_counter_init(&s.counter, &env);
     CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_each(conv, view, count_seen, &s, &err), MAKI_OK, &err);
-    maki_token_counter_close(&s.tally);
+    maki_token_counter_close(&s.counter);
     return s.tokens;
 }
 
@@ -167,7 +167,7 @@ static void test_views(void)
     snprintf(child, sizeof child, "%s", directory_file(&f, "child.jsonl"));
     maki_conv *conv = open_conv(&env, path, (maki_conv_options){ .create = true });
 
-    tap_row("a view is what its messages add up to, whatever was done");
+    tap_row("the total of a view is the sum of its messages, after every kind of change");
     check_totals(conv, "empty");
     for (size_t i = 0; i < COUNT(talk); i++) {
         say(conv, talk[i]);
@@ -187,7 +187,7 @@ static void test_views(void)
     CHECK_STATUS(maki_conv_condense(fork, NULL, 2, &tiny, &c, &err), MAKI_OK, &err);
     check_totals(fork, "and condensed");
 
-    tap_row("a sum over messages is a subtraction, over the fork too");
+    tap_row("sums over ranges of messages, also across a fork");
     for (uint64_t from = 1; from <= 10; from++) {
         for (uint64_t to = from; to <= 10; to++) {
             maki_view_totals all = { 0 }, a = { 0 }, b = { 0 };
@@ -205,7 +205,7 @@ static void test_views(void)
     maki_conv_close(fork);
     maki_conv_close(conv);
 
-    tap_row("changes are told in the same tokens, and messages too");
+    tap_row("changes and messages report the same tokens");
     conv = open_conv(&env, path, (maki_conv_options){ .create = false });
     uint64_t before = total_of(conv);
     CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.5, &c, &err), MAKI_OK, &err);
@@ -213,29 +213,29 @@ static void test_views(void)
     CHECK_EQ(c.tokens_after, total_of(conv));
     const maki_view *view;
     slow s = { .tokens = 0 };
-    maki_token_counter_init(&s.tally, &env);
+    maki_token_counter_init(&s.counter, &env);
     CHECK_STATUS(maki_conv_all_messages(conv, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_each(conv, view, count_seen, &s, &err), MAKI_OK, &err);
     CHECK_EQ(s.told, s.tokens);
-    maki_token_counter_close(&s.tally);
+    maki_token_counter_close(&s.counter);
     CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &c, &err), MAKI_OK, &err);
     maki_conv_close(conv);
 
-    tap_row("events tell the family of their tokens");
+    tap_row("events name the family of their tokens");
     maki_str events = directory_read(directory_file(&f, "talk.events.jsonl"));
     CHECK(maki_str_has(events, MAKI_LIT(",\"family\":\"o200k_base\"")));
     free((void *)(uintptr_t)events.ptr);
     directory_close(&f);
 }
 
-/* Events from when there was only the estimate do not say so. */
+/* Events of former versions have an estimate, and no `family`. */
 static void test_old_events(void)
 {
     maki_env env = maki_env_system();
     maki_change c;
     maki_err err = { 0 };
     directory f;
-    tap_row("what old events estimated is counted");
+    tap_row("estimates in old events are replaced by counts");
     directory_open(&f);
     maki_conv *conv =
         open_conv(&env, directory_file(&f, "old.jsonl"), (maki_conv_options){ .create = true });
@@ -309,7 +309,7 @@ static maki_str make_source(size_t bytes, size_t *broken)
     return maki_buf_str(&out); /* with the bytes, never freed by maki_buf_free: by free() */
 }
 
-/* ---- the public face ------------------------------------------------------------------------------------------- */
+/* ---- the public API -------------------------------------------------------------------------------------------- */
 
 static maki_status note_counting(void *ctx, uint64_t done, uint64_t total)
 {
@@ -347,7 +347,7 @@ static void test_public(const char *source)
     CHECK_DOUBLE(maki_model_scale("gpt-4o"), 1);
     CHECK(maki_model_scale("claude-sonnet-4-5") > 1.1);
 
-    tap_row("an index that has to be made again tells how far it is");
+    tap_row("rebuilding an index reports its progress");
     unlink(directory_file(&f, "x.idx"));
     most = 0;
     c = NULL;
@@ -401,7 +401,7 @@ static void test_imports(const char *source, size_t broken)
         told *t = threads == 1 ? &one : &more;
         maki_import_options options = { .format = "lines", .skipped = note_skipped, .ctx = t };
         t->count = 0;
-        tap_row("an import counted by %zu: the same files, the same lines skipped", threads);
+        tap_row("an import with %zu threads: the same files, the same lines skipped", threads);
         snprintf(name, sizeof name, "t%zu.jsonl", threads);
         snprintf(path, sizeof path, "%s", directory_file(&f, name));
         maki_conv *conv = open_conv(
@@ -425,20 +425,20 @@ static void test_imports(const char *source, size_t broken)
         }
     }
 
-    tap_row("they verify, and the index comes back the same when it is made again");
-    maki_token_counter tally;
+    tap_row("they verify, and a rebuilt index has the same bytes");
+    maki_token_counter counter;
     maki_fact_state facts = { .alloc = env.alloc };
-    maki_token_counter_init(&tally, &env);
+    maki_token_counter_init(&counter, &env);
     maki_log_options options = { .family = MAKI_INDEX_FAMILY,
                                  .facts = maki_facts_of,
                                  .facts_ctx = &facts,
                                  .tokens = maki_token_counter_row,
-                                 .tokens_ctx = &tally };
+                                 .tokens_ctx = &counter };
     maki_err err = { 0 };
     CHECK_STATUS(
         maki_log_verify(&env, directory_file(&f, "t3.jsonl"), &options, NULL, NULL, NULL, &err),
         MAKI_OK, &err);
-    maki_token_counter_close(&tally);
+    maki_token_counter_close(&counter);
     unlink(directory_file(&f, "t3.idx"));
     maki_conv *conv =
         open_conv(&env, directory_file(&f, "t3.jsonl"), (maki_conv_options){ .threads = 2 });
@@ -474,7 +474,7 @@ static void test_import_memory(const char *source)
     failing a = { .table = { failing_resize }, .lock = PTHREAD_MUTEX_INITIALIZER };
     maki_env env = maki_env_system();
     env.alloc = &a.table;
-    tap_row("an import by three threads survives every failing allocation");
+    tap_row("an import with three threads, each allocation failing in turn");
     for (size_t nth = 1;; nth++) {
         directory f;
         maki_conv *conv = NULL;
@@ -523,7 +523,7 @@ static void test_skipped_between(void)
     maki_import_report report;
     maki_err err = { 0 };
     maki_row row;
-    tap_row("a result finds its call over lines that were skipped");
+    tap_row("a result is matched with its call across skipped lines");
     directory_open(&f);
     maki_import_options lines = { .format = "lines" };
     CHECK_STATUS(exchange_in(&env, &f, "source", maki_str_of(source), &lines, &conv, &report, &err),

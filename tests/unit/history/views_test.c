@@ -1,4 +1,4 @@
-/* views_test.c -- an open handle reads the past once: what a view costs, and that it is right. */
+/* views_test.c -- an open handle reads each event once: the number of reads for a view, and that it is right. */
 #include <stdio.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ static const maki_view *see(maki_conv *conv)
     return view;
 }
 
-/* Reads of one more view after one more event. */
+/* The number of reads for a view after one more event. */
 static size_t reads_of_one_more(fake_env *fe, maki_conv *writer, maki_conv *reader)
 {
     note(writer);
@@ -141,17 +141,17 @@ int main(void)
     CHECK_STATUS(maki_conv_open(&fe.env, path, &reading, &reader, &err), MAKI_OK, &err);
     see(reader);
 
-    tap_row("events that change nothing take no memory");
+    tap_row("events that do not change the view take no memory");
     size_t live = fake_alloc_live(&fe), reads = reads_of_one_more(&fe, writer, reader);
     for (int i = 0; i < NOTES; i++)
         note(writer);
     CHECK_EQ(maki_view_count(see(reader)), ROWS);
     CHECK_EQ(fake_alloc_live(&fe), live);
 
-    tap_row("and are not read again: a view reads what came since the last one");
+    tap_row("they are not read again: a view reads only newer events");
     CHECK_EQ(reads_of_one_more(&fe, writer, reader), reads);
 
-    tap_row("what changes it is seen, and what a memory that failed left out too");
+    tap_row("events that change it are applied, also after a failed allocation");
     pin(writer, 5);
     CHECK_EQ(see(reader)->pin_count, 2);
     for (size_t nth = 1;; nth++) {

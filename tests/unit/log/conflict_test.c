@@ -1,5 +1,5 @@
-/* conflict_test.c -- two handles on one conversation: a decision on a view that
- * has changed since is made again, not written. */
+/* conflict_test.c -- two handles on one conversation: a change that was decided
+ * on an old view is decided again, not written. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,13 +20,13 @@ static maki_conv *open_conv(logs *l)
 
 typedef enum meddling { CONDENSE, PIN, NOTE, APPEND } meddling;
 
-/* A summariser during which somebody else does something, the first `times` times. */
-typedef struct meddler {
+/* A summarizer during which another handle changes the conversation, the first `times` times. */
+typedef struct interferer {
     maki_summarizer summarizer; /* must be first */
     maki_conv *other;
     meddling what;
     int times, calls;
-} meddler;
+} interferer;
 
 static maki_status plain_run(const maki_summarizer *self, const maki_summary_request *request,
                              maki_arena *arena, maki_summary *out, maki_err *err)
@@ -37,7 +37,7 @@ static maki_status plain_run(const maki_summarizer *self, const maki_summary_req
     return maki_arena_status(arena, err);
 }
 
-static maki_status meddle(meddler *m, maki_err *err)
+static maki_status interfere(interferer *m, maki_err *err)
 {
     maki_change change;
     maki_summarizer plain = { .usable = true, .run = plain_run };
@@ -50,11 +50,11 @@ static maki_status meddle(meddler *m, maki_err *err)
     }
 }
 
-static maki_status meddling_run(const maki_summarizer *self, const maki_summary_request *request,
-                                maki_arena *arena, maki_summary *out, maki_err *err)
+static maki_status interfering_run(const maki_summarizer *self, const maki_summary_request *request,
+                                   maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    meddler *m = (meddler *)(uintptr_t)self;
-    if (m->calls++ < m->times) CHECK_STATUS(meddle(m, err), MAKI_OK, err);
+    interferer *m = (interferer *)(uintptr_t)self;
+    if (m->calls++ < m->times) CHECK_STATUS(interfere(m, err), MAKI_OK, err);
     return plain_run(self, request, arena, out, err);
 }
 
@@ -75,7 +75,7 @@ static const struct conflict_row {
     { "a message in between, under an expected head: told", APPEND, true, MAKI_CONFLICT, 1, 11 },
 };
 
-/* Which message made a call is told by the log alone, whoever wrote what in
+/* Which message made a call depends on the log alone, whoever wrote what in
  * between. */
 static void test_facts(void)
 {
@@ -84,7 +84,7 @@ static void test_facts(void)
     maki_change change;
     maki_row row;
     logs_open(&l, "messages.jsonl");
-    tap_row("a call of another process, or of a group that was given up, is seen "
+    tap_row("a call of another process, or of an aborted group, is seen "
             "as it stands");
     maki_conv *one = open_conv(&l), *other = open_conv(&l);
     static const char call[] = "{\"role\":\"assistant\",\"content\":[{\"type\":"
@@ -160,7 +160,7 @@ int main(void)
                                     "a summary of it is\"}");
             CHECK_STATUS(maki_conv_append(one, NULL, &row, 1, &change, &err), MAKI_OK, &err);
         }
-        meddler m = { { .usable = true, .run = meddling_run }, other, r->what, 1, 0 };
+        interferer m = { { .usable = true, .run = interfering_run }, other, r->what, 1, 0 };
         memcpy(head, change.head, MAKI_CHAIN_LEN);
         CHECK_STATUS(
             maki_conv_condense(one, r->expects ? head : NULL, 2, &m.summarizer, &change, &err),

@@ -1,4 +1,4 @@
-/* index_test.c -- records in and out, over blocks, and an index that changes under its readers. */
+/* index_test.c -- writing and reading records across blocks, and an index that changes while it is read. */
 #include "log/index.h"
 
 #include <stddef.h>
@@ -41,7 +41,7 @@ static void test_records(logs *l)
     unsigned char start[MAKI_CHAIN_LEN] = { 1, 2, 3 };
     maki_index_header_init(&header, "a family name that is too long", 7, start);
 
-    tap_row("there is none");
+    tap_row("a missing index");
     CHECK_STATUS(maki_index_open(&reader, &l->env, l->index, false, &err), MAKI_NOTFOUND, &err);
     CHECK_EQ(reader.fd, -1);
 
@@ -66,14 +66,14 @@ static void test_records(logs *l)
     }
     CHECK_STATUS(maki_index_get(&reader, 201, &row, &err), MAKI_NOTFOUND, &err);
 
-    tap_row("a block that was partly filled is read again");
+    tap_row("a block that was partly filled is reread");
     CHECK(is_row(&reader, 200));
     add(&writer, 201, 210);
     CHECK_STATUS(maki_index_refresh(&reader, &err), MAKI_OK, &err);
     CHECK(is_row(&reader, 210));
     CHECK_EQ(reader.header.end, 21100);
 
-    tap_row("cut short while in use: told, by get and by refresh");
+    tap_row("truncated while in use: get and refresh report it");
     maki_str whole = directory_read(l->index);
     logs_cut(l->index, whole.len - 64);
     CHECK(is_row(&reader, 1));
@@ -83,7 +83,7 @@ static void test_records(logs *l)
     CHECK_STATUS(maki_index_refresh(&reader, &err), MAKI_OK, &err);
     CHECK(is_row(&reader, 210));
 
-    tap_row("a count that would not fit into any file is told");
+    tap_row("a count that would not fit into any file is an error");
     char *bytes = (char *)(uintptr_t)whole.ptr;
     for (unsigned bit = 8; bit < 64; bit++) {
         bytes[offsetof(maki_index_header, count) + bit / 8] ^= (char)(1 << bit % 8);
@@ -92,7 +92,7 @@ static void test_records(logs *l)
         bytes[offsetof(maki_index_header, count) + bit / 8] ^= (char)(1 << bit % 8);
     }
 
-    tap_row("a changed byte in the rest of the header is told");
+    tap_row("a changed byte in the rest of the header is an error");
     for (size_t i = 0; i < sizeof header; i++) {
         bool counted =
             i >= offsetof(maki_index_header, count) && i < offsetof(maki_index_header, base);
@@ -114,7 +114,7 @@ static void test_private(logs *l)
     maki_index_header header;
     maki_err err = { 0 };
     unsigned char start[MAKI_CHAIN_LEN] = { 0 };
-    tap_row("a private index is seen by nobody");
+    tap_row("a private index is invisible to others");
     size_t files = directory_count(&l->f);
     maki_index_header_init(&header, "x", 0, start);
     CHECK_STATUS(maki_index_create(&index, &l->env, NULL, &header, &err), MAKI_OK, &err);
@@ -142,7 +142,7 @@ static void test_short(logs *l)
         CHECK(is_row(&index, n));
     maki_index_close(&index);
 
-    tap_row("a full disk leaves the count as it was");
+    tap_row("a full disk does not change the count");
     fake_files_short(&l->fe, 0);
     fake_files_interrupt(&l->fe, 0);
     CHECK_STATUS(maki_index_open(&index, &l->env, l->index, true, &err), MAKI_OK, &err);

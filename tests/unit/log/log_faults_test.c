@@ -1,9 +1,8 @@
 /* log_faults_test.c -- a conversation whose every allocation and every file call fails once, and one
  * whose process dies at every change of a file.
  *
- * The work is a list of steps, each one group.  After the fault the log is opened again, without any:
- * it must hold the steps that were done whole, none half, and verify; a step that said MAKI_OK must be
- * there. */
+ * The work is a list of steps, each one group.  After the fault the log is reopened without faults: it
+ * must verify, and have each step completely or not at all; a step that returned MAKI_OK must be there. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,8 +14,8 @@
 #include "logs.h"
 #include "tap.h"
 
-static maki_status shorten(const maki_summarizer *self, const maki_summary_request *request,
-                           maki_arena *arena, maki_summary *out, maki_err *err)
+static maki_status short_summary(const maki_summarizer *self, const maki_summary_request *request,
+                                 maki_arena *arena, maki_summary *out, maki_err *err)
 {
     (void)self;
     (void)request;
@@ -53,7 +52,7 @@ static const struct {
 static maki_status step(maki_conv *conv, size_t n, maki_err *err)
 {
     maki_change change;
-    maki_summarizer summarizer = { .usable = true, .run = shorten };
+    maki_summarizer summarizer = { .usable = true, .run = short_summary };
     switch (n) {
     case 0: return append(conv, 4, err);
     case 1: return append(conv, 4, err);
@@ -68,7 +67,7 @@ static maki_status step(maki_conv *conv, size_t n, maki_err *err)
     }
 }
 
-/* Do what can be done; *done are the steps that said MAKI_OK, *tried those that were begun. */
+/* Run all steps; *done are those that returned MAKI_OK, *tried those that were begun. */
 static maki_status work(logs *l, size_t *done, size_t *tried, maki_err *err)
 {
     maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
@@ -96,8 +95,8 @@ static bool verified(logs *l, maki_err *err)
     return maki_log_verify(&l->env, l->path, &options, NULL, NULL, NULL, err) == MAKI_OK;
 }
 
-/* What is there is `done` steps or one more. */
-static bool whole(logs *l, size_t done, size_t tried, bool killed)
+/* The log has the first `done` steps, or one more. */
+static bool has_complete_steps(logs *l, size_t done, size_t tried, bool killed)
 {
     maki_err err = { 0 };
     maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
@@ -135,14 +134,14 @@ static void test_clean(void)
     logs_open(&l, "messages.jsonl");
     CHECK_STATUS(work(&l, &done, &tried, &err), MAKI_OK, &err);
     CHECK_EQ(done, STEPS);
-    CHECK(whole(&l, done, tried, false));
+    CHECK(has_complete_steps(&l, done, tried, false));
     CHECK_EQ(directory_count(&l.f), 3);
     logs_close(&l);
 }
 
 static void test_allocations(void)
 {
-    tap_row("every allocation fails once");
+    tap_row("each allocation fails in turn");
     for (size_t nth = 1;; nth++) {
         logs l;
         maki_err err = { 0 };
@@ -152,28 +151,28 @@ static void test_allocations(void)
         maki_status st = work(&l, &done, &tried, &err);
         bool injected = fake_alloc_failed(&l.fe);
         fake_alloc_fail_at(&l.fe, 0);
-        /* one that only kept a step from telling its effect leaves no trace */
+        /* one that only kept a step from reporting its effect leaves no trace */
         if (st != MAKI_OK || !injected) CHECK_STATUS(st, injected ? MAKI_NOMEM : MAKI_OK, &err);
         if (st == MAKI_OK) CHECK_EQ(done, STEPS);
         CHECK_EQ(fake_alloc_live(&l.fe), 0);
         CHECK_EQ(fake_files_live(&l.fe), 0);
         /* exactly what was acknowledged: a step that failed has done nothing */
-        if (!CHECK(whole(&l, done, done, false))) printf("# allocation %zu\n", nth);
+        if (!CHECK(has_complete_steps(&l, done, done, false))) printf("# allocation %zu\n", nth);
         logs_close(&l);
         if (!injected) break;
     }
 }
 
-/* With `most`, a call moves at most so many bytes: then a group is written in several. */
-static void test_file_calls(int code, size_t most)
+/* A call transfers at most `max` bytes, so a group takes several calls. */
+static void test_file_calls(int code, size_t max)
 {
-    tap_row("every file call fails once, with errno %d, in pieces of %zu", code, most);
+    tap_row("each file call fails in turn with errno %d, transfers of %zu bytes", code, max);
     for (size_t nth = 1;; nth++) {
         logs l;
         maki_err err = { 0 };
         size_t done = 0, tried = 0;
         logs_open(&l, "messages.jsonl");
-        fake_files_short(&l.fe, most);
+        fake_files_short(&l.fe, max);
         fake_files_fail_at(&l.fe, nth, code);
         maki_status st = work(&l, &done, &tried, &err);
         bool injected = fake_files_failed(&l.fe);
@@ -182,7 +181,7 @@ static void test_file_calls(int code, size_t most)
         if (!injected) CHECK_STATUS(st, MAKI_OK, &err);
         CHECK_EQ(fake_alloc_live(&l.fe), 0);
         CHECK_EQ(fake_files_live(&l.fe), 0);
-        if (!CHECK(whole(&l, done, tried, false))) {
+        if (!CHECK(has_complete_steps(&l, done, tried, false))) {
             printf("# file call %zu, %s %s\n", nth, maki_status_name(st), st ? err.msg : "");
         }
         logs_close(&l);
@@ -190,9 +189,10 @@ static void test_file_calls(int code, size_t most)
     }
 }
 
-static void test_deaths(bool half)
+static void test_kills(bool half)
 {
-    tap_row("the process dies at every change of a file%s", half ? ", in the middle of it" : "");
+    tap_row("the process is killed at each change of a file%s",
+            half ? ", in the middle of it" : "");
     for (size_t nth = 1;; nth++) {
         logs l;
         maki_err err = { 0 };
@@ -204,7 +204,7 @@ static void test_deaths(bool half)
         bool died = l.disk.changes >= nth;
         l.disk.dies_at = 0;
         if (!died) CHECK_STATUS(st, MAKI_OK, &err);
-        if (!CHECK(whole(&l, done, tried, true))) {
+        if (!CHECK(has_complete_steps(&l, done, tried, true))) {
             printf("# change %zu, %s %s\n", nth, maki_status_name(st), st ? err.msg : "");
         }
         logs_close(&l);
@@ -218,7 +218,7 @@ int main(void)
     test_allocations();
     test_file_calls(EIO, 0);
     test_file_calls(ENOSPC, 150);
-    test_deaths(false);
-    test_deaths(true);
+    test_kills(false);
+    test_kills(true);
     return tap_end();
 }

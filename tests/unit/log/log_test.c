@@ -1,4 +1,4 @@
-/* log_test.c -- appending, reading, torn tails, files that change behind the log's back. */
+/* log_test.c -- appending, reading, torn tails, files that other programs change. */
 #include "log/log.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static void test_append(void)
     unsigned char head[MAKI_CHAIN_LEN] = { 0 };
     logs_open(&l, "messages.jsonl");
 
-    tap_row("a log that is not there and may not be made is not found");
+    tap_row("a missing log without `create` is not found");
     maki_log_options options = logs_options(&l);
     maki_log *log = NULL;
     options.create = false;
@@ -68,7 +68,7 @@ static void test_append(void)
         CHECK(logs_has(log, (uint64_t)i, text));
     }
 
-    tap_row("the folder of a new file is synced with it");
+    tap_row("the directory of a new file is synced with it");
     CHECK(l.disk.directory_syncs > 0);
     size_t syncs = l.disk.directory_syncs;
     CHECK_STATUS(logs_append(log, "message 4", &err), MAKI_OK, &err);
@@ -81,7 +81,7 @@ static void test_append(void)
     memcpy(head, maki_log_head(log), MAKI_CHAIN_LEN);
     if (CHECK_STATUS(maki_log_begin(log, head, &err), MAKI_OK, &err)) maki_log_abort(log);
 
-    tap_row("what cannot be a message is refused, and the whole group with it");
+    tap_row("an invalid message is refused with its whole group");
     static const struct {
         const char *row;
         maki_status status;
@@ -145,7 +145,7 @@ static maki_status keep_bytes(void *ctx, maki_str bytes, maki_err *err)
     return maki_buf_status(ctx, err);
 }
 
-/* Row after row through one window: in order, again, with gaps, and after a change behind the log's back. */
+/* Row after row through one window: in order, again, with gaps, and after another program changed the file. */
 static void test_read_on(void)
 {
     static const uint64_t orders[][8] = { { 1, 2, 3, 4, 5, 6, 7, 8 },
@@ -165,7 +165,7 @@ static void test_read_on(void)
         CHECK_STATUS(logs_append(log, i % 3 == 2 ? long_text : "短い short", &err), MAKI_OK, &err);
     }
     for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
-        tap_row("rows are read on in order %zu", i);
+        tap_row("rows are read through the window in order %zu", i);
         for (size_t k = 0; k < 8; k++) {
             uint64_t seq = orders[i][k];
             CHECK_STATUS(maki_log_row(log, seq, &row, &err), MAKI_OK, &err);
@@ -176,7 +176,7 @@ static void test_read_on(void)
     }
     CHECK(window.block.size <= MAKI_LOG_WINDOW_MAX + 2 * MAKI_PAGE);
     maki_log_window_free(&window);
-    tap_row("a row that was cut off is found");
+    tap_row("a truncated row is detected");
     CHECK_STATUS(maki_log_row(log, 20, &row, &err), MAKI_OK, &err);
     logs_cut(l.path, row.offset + 5);
     CHECK_STATUS(maki_log_read_buffered(log, 20, &row, &window, &bytes, &err), MAKI_CORRUPT, &err);
@@ -192,7 +192,7 @@ static void test_copy(void)
     maki_err err = { 0 };
     logs_open(&l, "messages.jsonl");
     maki_log *log = logs_get(&l);
-    tap_row("a stretch is copied as it stands in the file, also over blocks");
+    tap_row("a range of rows is copied byte for byte, also across blocks");
     char *long_text = malloc(200000);
     memset(long_text, 'y', 199999);
     long_text[199999] = '\0';
@@ -278,7 +278,7 @@ static void test_header(void)
     CHECK(memcmp(head, maki_log_head(log), MAKI_CHAIN_LEN) == 0);
     maki_log_close(log);
 
-    tap_row("it is found again, and not written twice");
+    tap_row("the header is recognised, and not written twice");
     uint64_t size = logs_size(l.path);
     options = logs_options(&l);
     options.header = header;
@@ -287,7 +287,7 @@ static void test_header(void)
     CHECK_EQ(maki_log_last(log), 1);
     maki_log_close(log);
 
-    tap_row("a header torn by a crash is cut off, kept, and written anew");
+    tap_row("a header torn by a crash is cut off, kept, and written again");
     logs_cut(l.path, 7);
     unlink(l.index);
     CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
@@ -307,7 +307,7 @@ static void test_fork(void)
     logs l;
     maki_err err = { 0 };
     logs_open(&l, "child.jsonl");
-    tap_row("a fork counts on from its parent and its chain begins with the parent's");
+    tap_row("a fork continues the numbers and the hash chain of its parent");
     unsigned char start[MAKI_CHAIN_LEN];
     memset(start, 0xab, sizeof start);
     maki_log *log = logs_get(&l);
@@ -335,7 +335,7 @@ static void test_fork(void)
     CHECK(memcmp(maki_log_head(log), start, MAKI_CHAIN_LEN) == 0);
     maki_log_close(log);
 
-    tap_row("a fork event without sense is reported");
+    tap_row("an invalid fork event is reported");
     static const char *const senseless[] = {
         "\"seq\":-1,\"chain\":\"abababababababababababababababab\"",
         "\"seq\":1e300,\"chain\":\"abababababababababababababababab\"",
@@ -432,13 +432,13 @@ static void test_torn_more(void)
     CHECK(logs_has(log, 2, "two"));
     CHECK_EQ(logs_events(log, "damage"), 1);
 
-    tap_row("a whole row that another program added is taken in");
+    tap_row("a complete row that another program added is indexed");
     logs_add_bytes(l.path, MAKI_LIT("{\"role\":\"user\",\"content\":\"three\"}\n"));
     CHECK_STATUS(logs_append(log, "four", &err), MAKI_OK, &err);
     CHECK(logs_has(log, 3, "three"));
     CHECK(logs_has(log, 4, "four"));
 
-    tap_row("a row of NULs with a newline is taken in as a bad row");
+    tap_row("a row of NULs with a newline is indexed as a bad row");
     logs_add_bytes(l.path, (maki_str){ "\0\0\0\0\n", 5 });
     CHECK_STATUS(logs_append(log, "six", &err), MAKI_OK, &err);
     maki_row row;
@@ -446,7 +446,7 @@ static void test_torn_more(void)
     CHECK_EQ(row.flags, MAKI_ROW_BAD);
     CHECK(logs_has(log, 6, "six"));
 
-    tap_row("a long tail is kept whole, in a file beside it");
+    tap_row("a long tail is kept whole, in a file next to it");
     maki_log_close(log);
     size_t n = 300000;
     char *tail = malloc(n);
@@ -461,7 +461,7 @@ static void test_torn_more(void)
     free((void *)(uintptr_t)kept.ptr);
     maki_log_close(log);
 
-    tap_row("when the damage cannot be noted, nothing is cut");
+    tap_row("when the damage event cannot be written, nothing is cut");
     uint64_t size = logs_size(l.path);
     logs_add_bytes(l.path, MAKI_LIT("{\"torn"));
     l.disk.full = true;
@@ -494,7 +494,7 @@ static void put_index(const char *path, const void *bytes, size_t n)
     directory_write(path, (maki_str){ bytes, n });
 }
 
-static void spoil_index(const logs *l, size_t how)
+static void corrupt_index(const logs *l, size_t how)
 {
     maki_str old = directory_read(l->index);
     char *bytes = malloc(old.len + 64);
@@ -517,17 +517,17 @@ static void spoil_index(const logs *l, size_t how)
     free((void *)(uintptr_t)old.ptr);
 }
 
-static const char *const spoilt[] = { "missing",
-                                      "empty",
-                                      "cut inside its header",
-                                      "cut inside a record",
-                                      "garbage",
-                                      "garbage after its header",
-                                      "of another version",
-                                      "with a huge count",
-                                      "with a count too large",
-                                      "with a count too small",
-                                      "with a wrong end" };
+static const char *const corruptions[] = { "missing",
+                                           "empty",
+                                           "cut inside its header",
+                                           "cut inside a record",
+                                           "corrupt",
+                                           "corrupt after its header",
+                                           "of another version",
+                                           "with a huge count",
+                                           "with a count too large",
+                                           "with a count too small",
+                                           "with a wrong end" };
 
 static void check_rows(maki_log *log, uint64_t n)
 {
@@ -549,27 +549,27 @@ static void fill(maki_log *log, int from, int to)
     }
 }
 
-static void test_spoilt_index(void)
+static void test_corrupt_index(void)
 {
-    for (size_t how = 0; how < COUNT(spoilt); how++) {
+    for (size_t how = 0; how < COUNT(corruptions); how++) {
         logs l;
         logs_open(&l, "messages.jsonl");
-        tap_row("an index that is %s costs nothing, to a reader or a writer", spoilt[how]);
+        tap_row("an index that is %s loses nothing, for readers and writers", corruptions[how]);
         maki_log *log = logs_get(&l);
         fill(log, 1, 5);
         maki_log_close(log);
-        spoil_index(&l, how);
+        corrupt_index(&l, how);
         maki_log *reader = logs_read(&l);
         check_rows(reader, 5);
         maki_log_close(reader);
         log = logs_get(&l);
         check_rows(log, 5);
 
-        spoil_index(&l, how); /* and while it is open */
+        corrupt_index(&l, how); /* and while it is open */
         maki_err err = { 0 };
         CHECK_STATUS(maki_log_refresh(log, &err), MAKI_OK, &err);
         check_rows(log, 5);
-        spoil_index(&l, how);
+        corrupt_index(&l, how);
         fill(log, 6, 6);
         check_rows(log, 6);
         maki_log_close(log);
@@ -591,7 +591,7 @@ static void test_other_index(void)
     fill(log, 1, 5);
     maki_log_close(log);
 
-    tap_row("the index of another log is not believed");
+    tap_row("the index of another log is not used");
     log = logs_get(&other);
     fill(log, 11, 15);
     maki_log_close(log);
@@ -602,7 +602,7 @@ static void test_other_index(void)
     maki_log_close(log);
     free((void *)(uintptr_t)bytes.ptr);
 
-    tap_row("an index of another token family is not believed");
+    tap_row("an index of another token family is not used");
     maki_log_options options = logs_options(&l);
     options.family = "other";
     CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
@@ -635,9 +635,9 @@ static void test_other_index(void)
     logs_close(&l);
 }
 
-/* ---- files that change behind the log's back ----------------------------------------------------- */
+/* ---- files that other programs change -------------------------------------------------------------- */
 
-static void test_behind(void)
+static void test_changed_files(void)
 {
     static const char *const what[] = { "removed", "replaced", "cut" };
     for (int events = 0; events < 2; events++) {
@@ -677,7 +677,7 @@ static void test_behind(void)
     maki_err err = { 0 };
     maki_log *log = NULL;
     logs_open(&l, "messages.jsonl");
-    tap_row("a messages file that is shorter than its index is refused, unless to be repaired");
+    tap_row("a messages file that is shorter than its index is refused, except for a repair");
     log = logs_get(&l);
     fill(log, 1, 3);
     maki_log_close(log);
@@ -695,7 +695,7 @@ static void test_behind(void)
     CHECK_EQ(logs_events(log, "damage"), 1);
     maki_log_close(log);
 
-    tap_row("a row that was changed is reported when it is read");
+    tap_row("a changed row is reported when it is read");
     maki_str bytes = directory_read(l.path);
     char *spoiled = (char *)(uintptr_t)bytes.ptr;
     *strchr(spoiled, '1') = '7';
@@ -710,7 +710,7 @@ static void test_behind(void)
     logs_close(&l);
 }
 
-/* ---- disks that will not -------------------------------------------------------------------------- */
+/* ---- disks that refuse ---------------------------------------------------------------------------- */
 
 static void test_read_only(void)
 {
@@ -722,7 +722,7 @@ static void test_read_only(void)
         maki_log *log = logs_get(&l);
         fill(log, 1, 3);
         maki_log_close(log);
-        tap_row("where nothing may be written (errno %d) it is opened for reading", denials[i]);
+        tap_row("where nothing may be written (errno %d) the log is opened read-only", denials[i]);
         l.disk.denies = denials[i];
         log = logs_get(&l);
         CHECK(maki_log_read_only(log));
@@ -730,7 +730,7 @@ static void test_read_only(void)
         CHECK_STATUS(logs_append(log, "4", &err), MAKI_DENIED, &err);
         maki_log_close(log);
 
-        tap_row("and without an index it makes one of its own (errno %d)", denials[i]);
+        tap_row("and without an index it builds a private one (errno %d)", denials[i]);
         unlink(l.index);
         log = logs_get(&l);
         check_rows(log, 3);
@@ -745,8 +745,8 @@ static void test_read_only(void)
     }
 }
 
-/* Open with `looks`. */
-static maki_status look(logs *l, maki_log **log, maki_err *err)
+/* Open read-only with `share_index`. */
+static maki_status open_shared(logs *l, maki_log **log, maki_err *err)
 {
     maki_log_options options = logs_options(l);
     options.create = false;
@@ -755,7 +755,7 @@ static maki_status look(logs *l, maki_log **log, maki_err *err)
     return maki_log_open(&l->env, l->path, &options, log, err);
 }
 
-static void test_looks(void)
+static void test_shared(void)
 {
     static const char more[] = "{\"role\":\"user\",\"content\":\"4\"}\n{\"role\":\"us";
     for (int denied = 0; denied < 2; denied++) {
@@ -767,14 +767,14 @@ static void test_looks(void)
             log = logs_get(&l);
             fill(log, 1, 3);
             maki_log_close(log);
-            tap_row("a look sees rows that %s has, and cuts no torn end%s",
+            tap_row("a read-only open sees rows that %s has, and cuts no torn end%s",
                     gone ? "no index" : "the index not",
                     denied ? ", where nothing may be written" : "");
             logs_add_bytes(l.path, maki_str_of(more));
             if (gone) unlink(l.index);
             uint64_t size = logs_size(l.path);
             l.disk.denies = denied ? EROFS : 0;
-            CHECK_STATUS(look(&l, &log, &err), MAKI_OK, &err);
+            CHECK_STATUS(open_shared(&l, &log, &err), MAKI_OK, &err);
             check_rows(log, 4);
             CHECK_EQ(maki_log_read_only(log), denied);
             CHECK_EQ(logs_events(log, "damage"), 0);
@@ -787,7 +787,7 @@ static void test_looks(void)
             CHECK_STATUS(maki_log_refresh(log, &err), MAKI_OK, &err);
             check_rows(log, 6);
             maki_log_close(log);
-            CHECK_STATUS(look(&l, &log, &err), MAKI_OK, &err);
+            CHECK_STATUS(open_shared(&l, &log, &err), MAKI_OK, &err);
             size_t changes = l.disk.changes;
             check_rows(log, 6);
             maki_log_close(log);
@@ -797,10 +797,10 @@ static void test_looks(void)
     }
 }
 
-static void test_looks_faults(void)
+static void test_shared_faults(void)
 {
     for (int gone = 0; gone < 2; gone++) {
-        tap_row("a look without %s, an allocation failing in turn",
+        tap_row("a read-only open without %s, each allocation failing in turn",
                 gone ? "an index" : "the newest rows");
         for (size_t nth = 1;; nth++) {
             logs l;
@@ -814,7 +814,7 @@ static void test_looks_faults(void)
             if (gone) unlink(l.index);
             l.disk.denies = EACCES;
             fake_alloc_fail_at(&l.fe, nth);
-            maki_status st = look(&l, &log, &err);
+            maki_status st = open_shared(&l, &log, &err);
             bool injected = fake_alloc_failed(&l.fe);
             fake_alloc_fail_at(&l.fe, 0);
             CHECK_STATUS(st, injected ? MAKI_NOMEM : MAKI_OK, &err);
@@ -824,7 +824,7 @@ static void test_looks_faults(void)
             if (!injected) break;
         }
     }
-    tap_row("a full disk: a look keeps what it cannot write to itself");
+    tap_row("a full disk: a read-only open keeps a private index");
     for (uint64_t capacity = 0; capacity < 400; capacity += 13) {
         logs l;
         maki_err err = { 0 };
@@ -836,12 +836,12 @@ static void test_looks_faults(void)
         logs_add_bytes(l.path, MAKI_LIT("{\"role\":\"user\",\"content\":\"4\"}\n"));
         l.disk.full = true;
         l.disk.capacity = capacity;
-        maki_status st = look(&l, &log, &err); /* its own file may be on the same disk */
+        maki_status st = open_shared(&l, &log, &err); /* its own file may be on the same disk */
         CHECK(st == MAKI_OK || st == MAKI_FULL);
         if (st == MAKI_OK) check_rows(log, 4);
         maki_log_close(log);
         l.disk.full = false;
-        CHECK_STATUS(look(&l, &log, &err), MAKI_OK, &err);
+        CHECK_STATUS(open_shared(&l, &log, &err), MAKI_OK, &err);
         check_rows(log, 4);
         maki_log_close(log);
         logs_close(&l);
@@ -855,7 +855,7 @@ static void test_full(void)
     logs_open(&l, "messages.jsonl");
     maki_log *log = logs_get(&l);
     fill(log, 1, 3);
-    tap_row("on a full disk a group is there whole or not at all, wherever the space ends");
+    tap_row("on a full disk a group is written completely or not at all, wherever the space ends");
     uint64_t rows = 3, events = 0;
     for (uint64_t capacity = 0; capacity < 500; capacity += 7) {
         uint64_t size = logs_size(l.path), events_size = logs_size(l.events);
@@ -924,14 +924,14 @@ static void test_long(void)
         options.durability = class;
         options.threads = 1;
         CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
-        tap_row("class %d: a long row is not held in memory", class);
+        tap_row("durability %d: a long row is not held in memory", class);
         l.fe.peak_bytes = l.fe.live_bytes;
         CHECK_STATUS(add_long(log, row, true, &err), MAKI_OK, &err);
         CHECK(l.fe.peak_bytes < LONG / 2);
         CHECK_EQ(maki_log_last(log), 3);
         CHECK(logs_has(log, 1, "before") && logs_has(log, 3, "after"));
 
-        tap_row("class %d: nothing stays of one that was given up", class);
+        tap_row("durability %d: an aborted one leaves nothing", class);
         uint64_t size = logs_size(l.path);
         if (class != MAKI_LAZY) { /* which publishes on the way */
             CHECK_STATUS(add_long(log, row, false, &err), MAKI_OK, &err);
@@ -943,7 +943,7 @@ static void test_long(void)
             CHECK_EQ(logs_size(l.path), size);
         }
 
-        tap_row("class %d: opening looks at a long row piece by piece", class);
+        tap_row("durability %d: opening reads a long row piece by piece", class);
         CHECK_STATUS(maki_log_begin(log, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_add_row(log, row, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_commit(log, &err), MAKI_OK, &err);
@@ -960,11 +960,11 @@ static void test_long(void)
     free(bytes);
 }
 
-/* A group that a killed process left: what is there is a whole group, or rows without the events that
+/* A group that a killed process left: either the whole group is there, or rows without the events that
  * would have come after them; never an event about rows that are not there. */
 static void test_killed(void)
 {
-    tap_row("a process killed at any call leaves nothing that the next one cannot read");
+    tap_row("after a kill at any call the next process can read the log");
     for (int half = 0; half < 2; half++) {
         for (size_t dies = 1; dies < 200; dies++) {
             logs l;
@@ -1021,12 +1021,12 @@ static void test_paths(void)
     logs_close(&l);
 }
 
-/* Class reply: rows are there at once. */
+/* MAKI_REPLY: rows are readable at once. */
 static void test_reply(void)
 {
     logs l;
     maki_err err = { 0 };
-    tap_row("class reply: seen at once");
+    tap_row("MAKI_REPLY: rows are readable at once");
     logs_open(&l, "messages.jsonl");
     maki_log_options options = logs_options(&l);
     maki_log *log = NULL;
@@ -1049,8 +1049,8 @@ static void test_rows_alone(void)
     maki_err err = { 0 };
     logs_open(&l, "messages.jsonl");
     for (int noted = 1; noted >= 0; noted--) {
-        tap_row("rows alone, and events of another handle that the index %s of",
-                noted ? "tells" : "does not tell");
+        tap_row("rows alone, and events of another handle that the index %s",
+                noted ? "shows" : "does not show");
         maki_log *one = logs_get(&l), *other = logs_get(&l);
         CHECK_STATUS(maki_log_begin_rows(one, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_add_row(one, logs_row("a"), NULL, &err), MAKI_OK, &err);
@@ -1092,12 +1092,12 @@ int main(void)
     test_fork();
     test_torn();
     test_torn_more();
-    test_spoilt_index();
+    test_corrupt_index();
     test_other_index();
-    test_behind();
+    test_changed_files();
     test_read_only();
-    test_looks();
-    test_looks_faults();
+    test_shared();
+    test_shared_faults();
     test_full();
     test_long();
     test_killed();

@@ -1,4 +1,4 @@
-/* logs.c -- see logs.h. */
+/* logs.c -- open and close the log of a test, and the fake disks: full, read-only, or failing from a call on. */
 #include "logs.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static logs_disk *disk_of(const maki_files *self)
     return (logs_disk *)(uintptr_t)self;
 }
 
-static bool dead(const logs_disk *d)
+static bool is_dead(const logs_disk *d)
 {
     if (!d->dies_at || d->changes < d->dies_at) return false;
     errno = EIO;
@@ -28,17 +28,17 @@ static bool dead(const logs_disk *d)
 }
 
 /* Count a call that changes a file; true when it must fail. */
-static bool change_dies(logs_disk *d)
+static bool change_fails(logs_disk *d)
 {
     d->changes++;
-    return dead(d);
+    return is_dead(d);
 }
 
 static int disk_open(const maki_files *self, const char *path, int flags, mode_t mode)
 {
     logs_disk *d = disk_of(self);
     bool writes = (flags & O_ACCMODE) != O_RDONLY;
-    if (dead(d) || ((flags & (O_CREAT | O_TRUNC)) && change_dies(d))) return -1;
+    if (is_dead(d) || ((flags & (O_CREAT | O_TRUNC)) && change_fails(d))) return -1;
     if (d->denies && writes) {
         errno = d->denies;
         return -1;
@@ -49,7 +49,7 @@ static int disk_open(const maki_files *self, const char *path, int flags, mode_t
 static int disk_temp(const maki_files *self)
 {
     logs_disk *d = disk_of(self);
-    return dead(d) ? -1 : d->under->temp(d->under);
+    return is_dead(d) ? -1 : d->under->temp(d->under);
 }
 
 static int disk_close(const maki_files *self, int fd)
@@ -60,20 +60,20 @@ static int disk_close(const maki_files *self, int fd)
 static ssize_t disk_read(const maki_files *self, int fd, void *out, size_t n)
 {
     logs_disk *d = disk_of(self);
-    return dead(d) ? -1 : d->under->read(d->under, fd, out, n);
+    return is_dead(d) ? -1 : d->under->read(d->under, fd, out, n);
 }
 
 static ssize_t disk_pread(const maki_files *self, int fd, void *out, size_t n, off_t at)
 {
     logs_disk *d = disk_of(self);
-    return dead(d) ? -1 : d->under->pread(d->under, fd, out, n, at);
+    return is_dead(d) ? -1 : d->under->pread(d->under, fd, out, n, at);
 }
 
 static ssize_t disk_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
 {
     logs_disk *d = disk_of(self);
-    if (dead(d)) return -1;
-    if (change_dies(d)) {
+    if (is_dead(d)) return -1;
+    if (change_fails(d)) {
         if (d->half && n > 1) (void)!d->under->pwrite(d->under, fd, bytes, n / 2, at);
         errno = EIO;
         return -1;
@@ -90,14 +90,14 @@ static ssize_t disk_pwrite(const maki_files *self, int fd, const void *bytes, si
 static ssize_t disk_write(const maki_files *self, int fd, const void *bytes, size_t n)
 {
     logs_disk *d = disk_of(self);
-    return change_dies(d) ? -1 : d->under->write(d->under, fd, bytes, n);
+    return change_fails(d) ? -1 : d->under->write(d->under, fd, bytes, n);
 }
 
 static int disk_sync(const maki_files *self, int fd)
 {
     logs_disk *d = disk_of(self);
     struct stat st;
-    if (change_dies(d)) return -1;
+    if (change_fails(d)) return -1;
     if (fstat(fd, &st) == 0 && S_ISDIR(st.st_mode)) d->directory_syncs++;
     return 0; /* the tests kill processes, not machines */
 }
@@ -105,19 +105,19 @@ static int disk_sync(const maki_files *self, int fd)
 static int disk_rename(const maki_files *self, const char *from, const char *to)
 {
     logs_disk *d = disk_of(self);
-    return change_dies(d) ? -1 : d->under->rename(d->under, from, to);
+    return change_fails(d) ? -1 : d->under->rename(d->under, from, to);
 }
 
 static int disk_unlink(const maki_files *self, const char *path)
 {
     logs_disk *d = disk_of(self);
-    return change_dies(d) ? -1 : d->under->unlink(d->under, path);
+    return change_fails(d) ? -1 : d->under->unlink(d->under, path);
 }
 
 static int disk_truncate(const maki_files *self, int fd, off_t size)
 {
     logs_disk *d = disk_of(self);
-    return change_dies(d) ? -1 : d->under->truncate(d->under, fd, size);
+    return change_fails(d) ? -1 : d->under->truncate(d->under, fd, size);
 }
 
 static int disk_lock(const maki_files *self, int fd, int how)
@@ -128,7 +128,7 @@ static int disk_lock(const maki_files *self, int fd, int how)
 static int disk_stat(const maki_files *self, int fd, const char *path, struct stat *out)
 {
     logs_disk *d = disk_of(self);
-    return dead(d) ? -1 : d->under->stat(d->under, fd, path, out);
+    return is_dead(d) ? -1 : d->under->stat(d->under, fd, path, out);
 }
 
 static void disk_init(logs_disk *d, const maki_files *under)
@@ -171,7 +171,7 @@ void logs_open(logs *l, const char *name)
 
 void logs_close(logs *l)
 {
-    maki_token_counter_close(&l->tally);
+    maki_token_counter_close(&l->counter);
     CHECK_EQ(fake_alloc_live(&l->fe), 0);
     CHECK_EQ(fake_files_live(&l->fe), 0);
     directory_close(&l->f);
@@ -180,15 +180,15 @@ void logs_close(logs *l)
 maki_log_options logs_options(logs *l)
 {
     l->facts = (maki_fact_state){ .alloc = l->env.alloc };
-    maki_token_counter_close(&l->tally);
-    maki_token_counter_init(&l->tally, &l->env);
+    maki_token_counter_close(&l->counter);
+    maki_token_counter_init(&l->counter, &l->env);
     return (maki_log_options){ .create = true,
                                .durability = MAKI_SYNC,
                                .family = MAKI_INDEX_FAMILY,
                                .facts = maki_facts_of,
                                .facts_ctx = &l->facts,
                                .tokens = maki_token_counter_row,
-                               .tokens_ctx = &l->tally };
+                               .tokens_ctx = &l->counter };
 }
 
 maki_log *logs_get(logs *l)

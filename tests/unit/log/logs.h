@@ -1,8 +1,8 @@
-/* logs.h -- what the tests of log/ share: a log in a fresh folder, and disks that misbehave.
+/* logs.h -- helpers of the tests of log/: a log in a temporary directory, and file tables that fail.
  *
  *     logs l;
  *     logs_open(&l, "messages.jsonl");
- *     maki_log *log = logs_get(&l);          // made when it is not there
+ *     maki_log *log = logs_get(&l);          // created if missing
  *     logs_append(log, "hello");
  *     maki_log_close(log);
  *     logs_close(&l);                        // also checks that nothing leaked
@@ -24,9 +24,9 @@ typedef struct logs_disk {
     size_t dies_at;         /* from this change on every call fails with EIO: a killed process */
     bool half;              /* the write that dies leaves half of its bytes */
     uint64_t capacity;      /* bytes that may still be written before ENOSPC */
-    bool full;              /* `room` counts */
+    bool full;              /* `capacity` counts */
     int denies;             /* what opening for writing or making a file answers; 0: nothing */
-    size_t directory_syncs; /* how often a folder was synced */
+    size_t directory_syncs; /* how often a directory was synced */
 } logs_disk;
 
 typedef struct logs {
@@ -36,14 +36,14 @@ typedef struct logs {
     directory f;
     char path[512], events[512], index[512];
     maki_fact_state facts;
-    maki_token_counter tally;
+    maki_token_counter counter;
 } logs;
 
 /* `name` is that of the messages file. */
 void logs_open(logs *l, const char *name);
 void logs_close(logs *l);
 
-maki_log_options logs_options(logs *l); /* with `facts` and `tally` as new, create, MAKI_SYNC */
+maki_log_options logs_options(logs *l); /* with `facts` and `counter` as new, create, MAKI_SYNC */
 maki_log *logs_get(logs *l);            /* open with these; NULL after a failed check */
 maki_log *logs_read(logs *l);           /* the same, read_only */
 

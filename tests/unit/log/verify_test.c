@@ -18,7 +18,7 @@ typedef struct seen {
     size_t kinds[MAKI_FOUND_INDEX + 1];
 } seen;
 
-static maki_status see(void *ctx, const maki_finding *finding, maki_err *err)
+static maki_status collect_finding(void *ctx, const maki_finding *finding, maki_err *err)
 {
     seen *s = ctx;
     (void)err;
@@ -32,8 +32,8 @@ static maki_status verify(logs *l, seen *s, maki_verify_result *out, maki_err *e
 {
     maki_log_options options = logs_options(l);
     *s = (seen){ 0 };
-    maki_status st = maki_log_verify(&l->env, l->path, &options, see, s, out, err);
-    maki_token_counter_close(&l->tally);
+    maki_status st = maki_log_verify(&l->env, l->path, &options, collect_finding, s, out, err);
+    maki_token_counter_close(&l->counter);
     return st;
 }
 
@@ -41,12 +41,13 @@ static maki_status fsck(logs *l, bool repair, seen *s, maki_err *err)
 {
     maki_log_options options = logs_options(l);
     *s = (seen){ 0 };
-    maki_status st = maki_log_fsck(&l->env, l->path, &options, repair, see, s, NULL, err);
-    maki_token_counter_close(&l->tally);
+    maki_status st =
+        maki_log_fsck(&l->env, l->path, &options, repair, collect_finding, s, NULL, err);
+    maki_token_counter_close(&l->counter);
     return st;
 }
 
-static void check_whole(logs *l)
+static void check_verified(logs *l)
 {
     seen s;
     maki_err err = { 0 };
@@ -66,7 +67,7 @@ static maki_conv *open_conv(logs *l, maki_str header)
     return conv;
 }
 
-static void say(maki_conv *conv, const char *row)
+static void append(maki_conv *conv, const char *row)
 {
     maki_change change;
     maki_err err = { 0 };
@@ -74,23 +75,26 @@ static void say(maki_conv *conv, const char *row)
     CHECK_STATUS(maki_conv_append(conv, NULL, &one, 1, &change, &err), MAKI_OK, &err);
 }
 
-/* A small conversation with a bit of everything. */
-static void fill(logs *l, maki_str header)
+/* A small conversation with every kind of event. */
+static void write_conversation(logs *l, maki_str header)
 {
     maki_err err = { 0 };
     maki_change change;
     maki_conv *conv = open_conv(l, header);
-    say(conv,
+    append(
+        conv,
         "{\"role\":\"user\",\"content\":\"\xe3\x81\x93\xe3\x82\x93\xe3\x81\xab\xe3\x81\xa1\xe3\x81\xaf\",\"ts\":1700000000000}");
-    say(conv,
+    append(
+        conv,
         "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"t1\",\"name\":\"ls\",\"input\":{}}]}");
-    say(conv,
+    append(
+        conv,
         "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"t1\",\"content\":\"a.c\"}]}");
     CHECK_STATUS(maki_conv_pin(conv, NULL, 1, true, &change, &err), MAKI_OK, &err);
-    say(conv, "{\"role\":\"assistant\",\"content\":\"one file\"}");
-    say(conv, "{\"role\":\"user\",\"content\":\"thanks\"}");
+    append(conv, "{\"role\":\"assistant\",\"content\":\"one file\"}");
+    append(conv, "{\"role\":\"user\",\"content\":\"thanks\"}");
     CHECK_STATUS(maki_conv_rewind(conv, NULL, 4, MAKI_NOW, &change, &err), MAKI_OK, &err);
-    say(conv, "{\"role\":\"user\",\"content\":\"again\"}");
+    append(conv, "{\"role\":\"user\",\"content\":\"again\"}");
     CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &change, &err), MAKI_OK, &err);
     maki_conv_close(conv);
 }
@@ -122,7 +126,7 @@ static void flip_file(logs *l, const char *path, const char *name, bool every_bi
     }
     CHECK_EQ(missed, 0);
     directory_write(path, whole);
-    check_whole(l);
+    check_verified(l);
     free(bytes);
 }
 
@@ -132,9 +136,9 @@ static void test_flips(void)
     tap_random random = { 20261115 };
     bool every = getenv("MAKI_EVERY_BIT") != NULL;
     logs_open(&l, "s.jsonl");
-    tap_row("a whole conversation is verified");
-    fill(&l, MAKI_LIT("{\"type\":\"header\",\"id\":\"s\"}"));
-    check_whole(&l);
+    tap_row("an undamaged conversation is verified");
+    write_conversation(&l, MAKI_LIT("{\"type\":\"header\",\"id\":\"s\"}"));
+    check_verified(&l);
     seen s;
     maki_err err = { 0 };
     maki_verify_result out;
@@ -156,7 +160,7 @@ static void test_fork(void)
     tap_random random = { 7 };
     logs_open(&l, "parent.jsonl");
     tap_row("a fork is verified");
-    fill(&l, MAKI_LIT(""));
+    write_conversation(&l, MAKI_LIT(""));
     maki_conv *conv = open_conv(&l, MAKI_LIT(""));
     char child[300];
     snprintf(child, sizeof child, "%s/child.jsonl", l.f.path);
@@ -166,16 +170,16 @@ static void test_fork(void)
     snprintf(l.events, sizeof l.events, "%s/child.events.jsonl", l.f.path);
     snprintf(l.index, sizeof l.index, "%s/child.idx", l.f.path);
     conv = open_conv(&l, MAKI_LIT(""));
-    say(conv, "{\"role\":\"user\",\"content\":\"another way\"}");
+    append(conv, "{\"role\":\"user\",\"content\":\"another way\"}");
     maki_change change;
     CHECK_STATUS(maki_conv_pin(conv, NULL, 5, true, &change, &err), MAKI_OK, &err);
     maki_conv_close(conv);
-    check_whole(&l);
+    check_verified(&l);
     flip_file(&l, l.path, "a fork's messages", false, &random);
     flip_file(&l, l.events, "a fork's events", false, &random);
     flip_file(&l, l.index, "a fork's index", false, &random);
 
-    tap_row("a fork whose first event is damaged is not repaired, and nothing is touched");
+    tap_row("a fork whose first event is damaged is not repaired, and no file is changed");
     maki_str events = directory_read(l.events);
     ((char *)(uintptr_t)events.ptr)[20] ^= 1;
     directory_write(l.events, events);
@@ -217,7 +221,7 @@ static const damage_row damages[] = {
     { "an index cut short", 'i', CUT, NULL, 0, 10, MAKI_FOUND_INDEX, 6 },
 };
 
-static void do_damage(const logs *l, const damage_row *d)
+static void apply_damage(const logs *l, const damage_row *d)
 {
     const char *path = d->file == 'm' ? l->path : d->file == 'e' ? l->events : l->index;
     maki_str whole = directory_read(path);
@@ -258,10 +262,10 @@ static void test_repairs(void)
         seen s;
         maki_err err = { 0 };
         logs_open(&l, "messages.jsonl");
-        tap_row("%s: found, left alone, then repaired and told", d->name);
-        fill(&l, MAKI_LIT(""));
+        tap_row("%s: found, not changed without `repair`, then repaired and reported", d->name);
+        write_conversation(&l, MAKI_LIT(""));
         CHECK_EQ(visible(&l), 6);
-        do_damage(&l, d);
+        apply_damage(&l, d);
         maki_str before = directory_read(l.path);
         CHECK_STATUS(fsck(&l, false, &s, &err), MAKI_CORRUPT, &err);
         CHECK(s.kinds[d->found] > 0);
@@ -273,7 +277,7 @@ static void test_repairs(void)
             printf("# %s at %" PRIu64 " seq %" PRIu64 " ev %" PRIu64 ": %s\n", s.last.file,
                    s.last.offset, s.last.seq, s.last.ev, s.last.what);
         }
-        check_whole(&l);
+        check_verified(&l);
         CHECK_EQ(visible(&l), d->visible);
         maki_log *log = logs_get(&l);
         if (!log) continue;
@@ -281,7 +285,7 @@ static void test_repairs(void)
         CHECK_STATUS(logs_append(log, "and on", &err), MAKI_OK, &err);
         maki_log_close(log);
         CHECK_EQ(visible(&l), d->visible + 1);
-        check_whole(&l);
+        check_verified(&l);
         CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_OK, &err);
         logs_close(&l);
     }
@@ -293,8 +297,8 @@ static void test_moved_events(void)
     seen s;
     maki_err err = { 0 };
     logs_open(&l, "messages.jsonl");
-    tap_row("damaged events are kept in a file of their own, time after time");
-    fill(&l, MAKI_LIT(""));
+    tap_row("each repair keeps damaged events in a new file");
+    write_conversation(&l, MAKI_LIT(""));
     maki_str before = directory_read(l.events);
     char *second = strchr(before.ptr, '\n') + 1;
     *strchr(second, 'w') = 'W';
@@ -312,11 +316,11 @@ static void test_moved_events(void)
     kept = directory_read(directory_file(&l.f, "events.jsonl.damaged-2"));
     CHECK_STR(kept, "x\n");
     free((void *)(uintptr_t)kept.ptr);
-    check_whole(&l);
+    check_verified(&l);
     logs_close(&l);
 }
 
-/* What a condense hid must not hide the messages that come in place of those gone. */
+/* Events about lost messages must not apply to new messages with the same numbers. */
 static void test_gone(void)
 {
     logs l;
@@ -324,12 +328,12 @@ static void test_gone(void)
     maki_err err = { 0 };
     maki_change change;
     logs_open(&l, "messages.jsonl");
-    tap_row("when messages are gone, what was done to them is not done to new ones");
+    tap_row("events about lost messages do not apply to new ones");
     maki_conv *conv = open_conv(&l, MAKI_LIT(""));
     uint64_t size = 0;
     for (int i = 0; i < 20; i++) {
         if (i == 5) size = logs_size(l.path);
-        say(conv, "{\"role\":\"user\",\"content\":\"something to be hidden\"}");
+        append(conv, "{\"role\":\"user\",\"content\":\"something to be hidden\"}");
     }
     CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.8, &change, &err), MAKI_OK, &err);
     CHECK(change.did.hidden > 10);
@@ -339,11 +343,11 @@ static void test_gone(void)
     CHECK_EQ(visible(&l), 5);
     conv = open_conv(&l, MAKI_LIT(""));
     for (int i = 0; i < 3; i++)
-        say(conv, "{\"role\":\"user\",\"content\":\"new\"}");
+        append(conv, "{\"role\":\"user\",\"content\":\"new\"}");
     maki_conv_close(conv);
     CHECK_EQ(visible(&l), 8);
 
-    tap_row("and once more");
+    tap_row("also when it happens again");
     conv = open_conv(&l, MAKI_LIT(""));
     CHECK_STATUS(maki_conv_pin(conv, NULL, 7, true, &change, &err), MAKI_OK, &err);
     maki_conv_close(conv);
@@ -352,12 +356,12 @@ static void test_gone(void)
     CHECK_EQ(visible(&l), 5);
     conv = open_conv(&l, MAKI_LIT(""));
     for (int i = 0; i < 3; i++)
-        say(conv, "{\"role\":\"user\",\"content\":\"newer\"}");
+        append(conv, "{\"role\":\"user\",\"content\":\"newer\"}");
     maki_conv_close(conv);
     CHECK_EQ(visible(&l), 8);
-    check_whole(&l);
+    check_verified(&l);
 
-    tap_row("without an index the events still tell that messages are gone");
+    tap_row("without an index the events still show that messages are missing");
     conv = open_conv(&l, MAKI_LIT(""));
     CHECK_STATUS(maki_conv_pin(conv, NULL, 8, true, &change, &err), MAKI_OK, &err);
     maki_conv_close(conv);
@@ -371,15 +375,15 @@ static void test_gone(void)
     logs_close(&l);
 
     logs_open(&l, "messages.jsonl");
-    tap_row("without an index a changed row shows in the heads of the events");
-    fill(&l, MAKI_LIT(""));
+    tap_row("without an index, the heads of the events reveal a changed row");
+    write_conversation(&l, MAKI_LIT(""));
     unlink(l.index);
-    check_whole(&l);
-    do_damage(&l, &damages[0]);
+    check_verified(&l);
+    apply_damage(&l, &damages[0]);
     CHECK_STATUS(fsck(&l, false, &s, &err), MAKI_CORRUPT, &err);
     CHECK_EQ(s.kinds[MAKI_FOUND_HEAD], 2);
     CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_OK, &err);
-    check_whole(&l);
+    check_verified(&l);
     logs_close(&l);
 }
 
@@ -390,8 +394,8 @@ static void test_faults(void)
     logs l;
     maki_err err = { 0 };
     logs_open(&l, "messages.jsonl");
-    fill(&l, MAKI_LIT(""));
-    tap_row("verifying survives every failing allocation");
+    write_conversation(&l, MAKI_LIT(""));
+    tap_row("verifying with each allocation failing in turn");
     for (size_t nth = 1;; nth++) {
         seen s;
         fake_alloc_fail_at(&l.fe, nth);
@@ -403,7 +407,7 @@ static void test_faults(void)
         if (!injected) break;
     }
     fake_alloc_fail_at(&l.fe, 0);
-    tap_row("verifying survives every failing file call");
+    tap_row("verifying with each file call failing in turn");
     for (size_t nth = 1;; nth++) {
         seen s;
         fake_files_fail_at(&l.fe, nth, 5 /* EIO */);
@@ -418,13 +422,13 @@ static void test_faults(void)
     fake_files_fail_at(&l.fe, 0, 0);
     logs_close(&l);
 
-    tap_row("a repair that fails anywhere can be made again");
+    tap_row("a repair that fails at any call can be repeated");
     for (size_t i = 0; i < COUNT(damages); i++) {
         for (size_t nth = 1 + i % 3;; nth += 3) { /* the steps are much the same for all of them */
             seen s;
             logs_open(&l, "messages.jsonl");
-            fill(&l, MAKI_LIT(""));
-            do_damage(&l, &damages[i]);
+            write_conversation(&l, MAKI_LIT(""));
+            apply_damage(&l, &damages[i]);
             fake_files_fail_at(&l.fe, nth, 28 /* ENOSPC */);
             maki_status st = fsck(&l, true, &s, &err);
             bool injected = fake_files_failed(&l.fe);

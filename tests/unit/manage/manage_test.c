@@ -1,4 +1,4 @@
-/* manage_test.c -- room is made when it is time, and what is left is valid and fits. */
+/* manage_test.c -- a run begins when it is due, and leaves a valid view that fits. */
 #include "manage/manage.h"
 
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void append(maki_conv *conv, const char *row)
     CHECK_STATUS(maki_conv_append(conv, NULL, &one, 1, &change, &err), MAKI_OK, &err);
 }
 
-/* Turns with tool calls in both shapes; lengths as they come. */
+/* Turns with tool calls in both shapes, of random lengths. */
 static void talk(maki_conv *conv, size_t turns, size_t longest, tap_random *random)
 {
     static char row[1 << 20];
@@ -104,25 +104,25 @@ static void check_rows(fake_env *fe, const directory *f)
     maki_conv *conv = open_talk(&fe->env, directory_file(f, "rows.jsonl"));
     talk(conv, 30, 3000, &random);
 
-    tap_row("while there is room nothing is done");
+    tap_row("below the threshold nothing is done");
     maki_manage_report r = manage(conv, "maki", 1000000, 0);
     CHECK_CSTR(maki_reason_name(r.reason), "none");
     CHECK_CSTR(maki_step_name(r.action), "none");
     CHECK_EQ(maki_log_events(maki_conv_log(conv)), 0);
 
-    tap_row("at the threshold the middle is condensed, and it can be undone");
+    tap_row("at the threshold the middle is condensed, and that can be undone");
     r = manage(conv, "maki", r.tokens_before / 0.8, 0);
     CHECK_CSTR(maki_reason_name(r.reason), "threshold");
     CHECK_CSTR(maki_step_name(r.action), "condense");
     CHECK(r.within && r.tokens_after < 0.8 * r.tokens_before);
-    CHECK_EQ(talk_look(conv, NULL).broken, 0);
+    CHECK_EQ(talk_inspect(conv, NULL).broken, 0);
     maki_change change;
     maki_err err = { 0 };
     double before = r.tokens_before;
     CHECK_STATUS(maki_conv_undo(conv, NULL, r.taken[0].event, &change, &err), MAKI_OK, &err);
     CHECK(manage(conv, "maki", 1000000, 0).tokens_before == before);
 
-    tap_row("what is sent besides counts too");
+    tap_row("other tokens of the prompt count, too");
     CHECK_CSTR(maki_reason_name(manage(conv, "maki", 1000000, 0).reason), "none");
     CHECK_CSTR(maki_reason_name(manage(conv, "roo", 1000000, 999000).reason), "over");
     maki_conv_close(conv);
@@ -138,10 +138,10 @@ static void check_small_window(fake_env *fe, const directory *f)
     for (size_t i = 0; i < r.taken_count; i++)
         CHECK(r.taken[i].kind != MAKI_STEP_CONDENSE || r.taken[i].event == 0);
     CHECK(r.within);
-    CHECK_EQ(talk_look(conv, NULL).broken, 0);
+    CHECK_EQ(talk_inspect(conv, NULL).broken, 0);
     maki_conv_close(conv);
 
-    tap_row("one message larger than the window is shortened");
+    tap_row("one message larger than the window is trimmed");
     conv = open_talk(&fe->env, directory_file(f, "one.jsonl"));
     talk(conv, 1, 100000, &random);
     append(conv, "{\"role\":\"user\",\"content\":\"続けて\"}");
@@ -156,7 +156,7 @@ static void check_small_window(fake_env *fe, const directory *f)
     maki_conv_close(conv);
 }
 
-/* Any conversation, any window: what is in view fits, or nothing more could be hidden; it is valid in any case. */
+/* Random conversations and windows: the view is valid, and fits unless nothing more may be hidden. */
 static void check_random(fake_env *fe)
 {
     enum { TIMES = 60 };
@@ -180,7 +180,7 @@ static void check_random(fake_env *fe)
             double window = 2000.0 * (double)(1u << tap_below(&random, 10));
             const char *policy = policies[tap_below(&random, 3)];
             maki_manage_report r = manage(conv, policy, window, (double)tap_below(&random, 500));
-            talk_looked l = talk_look(conv, (const uint64_t[]){ pinned, 0 });
+            talk_inspection l = talk_inspect(conv, (const uint64_t[]){ pinned, 0 });
             CHECK_EQ(l.broken, 0);
             CHECK(l.all && l.first == 1);
             not_within += !r.within;

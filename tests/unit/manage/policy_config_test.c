@@ -1,4 +1,4 @@
-/* policy_config_test.c -- every setting of policies acts: a run with it differs from one without. */
+/* policy_config_test.c -- every setting of policies has an effect: a run with it differs from one without. */
 #include "manage/policy_config.h"
 
 #include <stdio.h>
@@ -10,24 +10,24 @@
 #include "talk_kit.h"
 #include "tap.h"
 
-/* Tool output in two shapes, a file read twice, code, and enough small talk to make it old. */
-static void script(talk_kit *t)
+/* Tool output in two shapes, a file read twice, code, and enough messages after them to make them old. */
+static void write_conversation(talk_kit *t)
 {
     talk_say(t, "system", "あなたは助手です");
     talk_say(t, "user", "最初の依頼: src/a.c を直してください");
     for (unsigned i = 0; i < 5; i++)
-        talk_call(t, "bash", "{\"command\":\"make\"}", talk_words(14000, i));
-    talk_call_openai(t, "read_file", "{\"path\":\"src/a.c\"}", talk_words(3000, 20));
-    talk_call_openai(t, "read_file", "{\"path\":\"src/a.c\"}", talk_words(3000, 21));
+        talk_call(t, "bash", "{\"command\":\"make\"}", talk_prose(14000, i));
+    talk_call_openai(t, "read_file", "{\"path\":\"src/a.c\"}", talk_prose(3000, 20));
+    talk_call_openai(t, "read_file", "{\"path\":\"src/a.c\"}", talk_prose(3000, 21));
     talk_say(t, "assistant", talk_code("c src/a.c", 60));
     for (unsigned i = 0; i < 5; i++) {
-        talk_say(t, "user", talk_words(300, 30 + i));
-        talk_say(t, "assistant", talk_words(300, 40 + i));
+        talk_say(t, "user", talk_prose(300, 30 + i));
+        talk_say(t, "assistant", talk_prose(300, 40 + i));
     }
 }
 
-/* What a run does by this configuration, in words. */
-static char *outcome(config_kit *kit, const char *yaml, double usage)
+/* The steps of a run with this configuration, as text. */
+static char *steps_of_run(config_kit *kit, const char *yaml, double usage)
 {
     talk_kit t;
     maki_policy policy = { 0 };
@@ -39,9 +39,9 @@ static char *outcome(config_kit *kit, const char *yaml, double usage)
         maki_policy_from_config(kit->config, MAKI_LIT("ours"), "maki", &arena, &policy, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     talk_open(&t);
-    script(&t);
-    maki_manage_report r = talk_manage(&t, &policy, (double)talk_told(&t) / usage);
-    CHECK_EQ(talk_told(&t), talk_counted(&t));
+    write_conversation(&t);
+    maki_manage_report r = talk_manage(&t, &policy, (double)talk_tokens(&t) / usage);
+    CHECK_EQ(talk_tokens(&t), talk_recounted(&t));
     CHECK(talk_valid(&t, (const uint64_t[]){ 1, 2, 0 }));
     int n =
         asprintf(&out, "steps: %s\nhidden: %d\nafter: %d %%\n%s", talk_steps(&r), (int)r.did.hidden,
@@ -149,9 +149,9 @@ static void check_rows(void)
     config_kit_open(&kit);
     for (size_t i = 0; i < COUNT(rows); i++) {
         const struct row *row = &rows[i];
-        tap_row("%s acts", row->setting);
-        char *without = outcome(&kit, row->without, row->usage);
-        char *with = outcome(&kit, row->with, row->usage);
+        tap_row("%s has an effect", row->setting);
+        char *without = steps_of_run(&kit, row->without, row->usage);
+        char *with = steps_of_run(&kit, row->with, row->usage);
         bool shown = strstr(with, row->shows) && !strstr(without, row->shows);
         if (!CHECK(shown))
             printf("# shows %s\n# without %.150s\n# with %.150s\n", row->shows, without, with);
@@ -161,7 +161,7 @@ static void check_rows(void)
     config_kit_close(&kit);
 }
 
-/* No setting that says how room is made is without a row. */
+/* Every setting of policies has a row in the test. */
 static void check_all_tested(void)
 {
     tap_row("every setting of policies has a row here");
@@ -197,7 +197,7 @@ static void check_names(void)
     char yaml[200];
     config_kit_open(&kit);
     for (size_t i = 0; maki_policy_at(i); i++) {
-        tap_row("the preset %s can be asked for by name", maki_policy_at(i)->name);
+        tap_row("the preset %s is found by name", maki_policy_at(i)->name);
         snprintf(yaml, sizeof yaml, "policy: %s\n", maki_policy_at(i)->name);
         CHECK_STATUS(config_text(&kit, yaml), MAKI_OK, &kit.err);
         CHECK_STATUS(named(&kit, maki_policy_at(i)->name, &policy, &err), MAKI_OK, &err);
@@ -209,7 +209,7 @@ static void check_names(void)
     CHECK_STATUS(named(&kit, "maki", &policy, &err), MAKI_OK, &err);
     CHECK(policy.step_count == 2 && policy.steps[0].kind == MAKI_STEP_WINDOW);
 
-    tap_row("a policy of its own overrides what is enabled for the agent");
+    tap_row("a policy of the agent overrides its pruning settings");
     maki_arena arena = maki_arena_new(maki_env_system().alloc, 1 << 20);
     CHECK_STATUS(config_text(&kit, "policy: roo\nagents: {ours: {pruning: {enabled: true}}}\n"),
                  MAKI_OK, &kit.err);
@@ -218,7 +218,7 @@ static void check_names(void)
         MAKI_OK, &err);
     CHECK_CSTR(policy.name, "roo");
 
-    tap_row("nothing configured: what is usual");
+    tap_row("nothing configured: the defaults");
     CHECK_STATUS(maki_policy_from_config(NULL, MAKI_LIT(""), "files", &arena, &policy, &err),
                  MAKI_OK, &err);
     CHECK_CSTR(policy.name, "files");
@@ -226,14 +226,14 @@ static void check_names(void)
     config_kit_close(&kit);
 }
 
-static void check_mistakes(void)
+static void check_errors(void)
 {
     config_kit kit;
     maki_policy policy = { 0 };
     maki_err err = { 0 };
     char yaml[4000] = "policies: {mine: [";
     config_kit_open(&kit);
-    tap_row("a name that there is not is told, with the nearest");
+    tap_row("an unknown name is an error that suggests the nearest");
     CHECK_STATUS(config_text(&kit, "policy: clawdbt\n"), MAKI_INVALID, NULL);
     CHECK(strstr(kit.problems, "did you mean clawdbot?"));
     CHECK_STATUS(config_text(&kit, ""), MAKI_OK, &kit.err);
@@ -244,13 +244,13 @@ static void check_mistakes(void)
     CHECK_STATUS(config_text(&kit, "policies: {mine: [{keep: 3}]}\n"), MAKI_INVALID, NULL);
     CHECK(strstr(kit.problems, "add step: NAME"));
 
-    tap_row("so is one that can never be taken");
+    tap_row("a step that can never be taken is an error");
     CHECK_STATUS(config_text(&kit, "policies: {mine: [{step: window, from: 0.5, below: 0.4}]}\n"),
                  MAKI_OK, &kit.err);
     CHECK_STATUS(named(&kit, "mine", &policy, &err), MAKI_INVALID, NULL);
     CHECK(strstr(err.msg, "from (0.5) must be less than below (0.4)"));
 
-    tap_row("more steps than there may be are told");
+    tap_row("too many steps are an error");
     for (int i = 0; i <= MAKI_STEPS_MAX; i++)
         strcat(yaml, "{step: window},");
     strcat(yaml, "]}\n");
@@ -258,7 +258,7 @@ static void check_mistakes(void)
     CHECK_STATUS(named(&kit, "mine", &policy, &err), MAKI_INVALID, NULL);
     CHECK(strstr(err.msg, "more than 16 steps"));
 
-    tap_row("and a placeholder that is no placeholder any more");
+    tap_row("a placeholder that is too long is an error");
     snprintf(yaml, sizeof yaml,
              "policies: {mine: [{step: prune_tools, placeholder: \"%0600d\"}]}\n", 1);
     CHECK_STATUS(config_text(&kit, yaml), MAKI_OK, &kit.err);
@@ -272,6 +272,6 @@ int main(void)
     check_rows();
     check_all_tested();
     check_names();
-    check_mistakes();
+    check_errors();
     return tap_end();
 }

@@ -1,5 +1,5 @@
-/* prepare_test.c -- a summary prepared while the conversation goes on: used while it holds, passed over when it
- * does not. */
+/* prepare_test.c -- a summary prepared in advance is used while it is valid, and ignored when the messages that it
+ * covers have changed. */
 #include "manage/prepare.h"
 
 #include <pthread.h>
@@ -20,7 +20,7 @@
 
 enum { ROWS = 24, KEEP = 3 };
 
-/* ---- a summariser that can be watched --------------------------------------------------------------------- */
+/* ---- a summarizer that records calls ---------------------------------------------------------------------- */
 
 typedef struct scribe {
     maki_summarizer summarizer;
@@ -121,7 +121,7 @@ static void kit_open(kit *k)
     k->conv = open_talk(&k->env, k->path);
     append(k->conv, 1, ROWS);
     scribe_init(&k->early, "prepared, with src/file2.c in it");
-    scribe_init(&k->late, "made at the last moment");
+    scribe_init(&k->late, "made at the last minute");
 }
 
 static void kit_close(kit *k)
@@ -173,7 +173,7 @@ static void test_used(void)
 {
     kit k;
     uint64_t before = 0, after = 0;
-    tap_row("what was prepared is used, and the newer messages stay");
+    tap_row("the prepared summary is used, and newer messages stay");
     kit_open(&k);
     visible(k.conv, &before);
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
@@ -193,13 +193,13 @@ static void test_used(void)
     CHECK_EQ(k.change.survey.kept, 1); /* src/file2.c */
     CHECK(k.change.survey.lost > 0 && k.change.survey.list_len > 0);
     CHECK_DOUBLE(k.change.usage.cost, 0); /* told when it arose */
-    tap_row("undone, it holds again");
+    tap_row("after an undo it is valid again");
     CHECK_STATUS(maki_conv_undo(k.conv, NULL, 0, &k.change, &k.err), MAKI_OK, &k.err);
     CHECK_STATUS(condense(&k, 1e9), MAKI_OK, &k.err);
     CHECK_EQ(atomic_load(&k.late.calls), 0);
     kit_close(&k);
 
-    tap_row("when it would not free enough, it is let be");
+    tap_row("when it would not free enough, it is not used");
     kit_open(&k);
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
     append(k.conv, ROWS + 1, 10);
@@ -226,7 +226,7 @@ static void test_used(void)
     CHECK_DOUBLE(report.usage.cost, 0);
     kit_close(&k);
 
-    tap_row("what another had to write for the model is not kept");
+    tap_row("a fallback's summary is not stored");
     kit_open(&k);
     k.early.fell_back = true;
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
@@ -243,7 +243,7 @@ static void test_used(void)
     kit_close(&k);
 }
 
-/* ---- passed over ------------------------------------------------------------------------------------------------ */
+/* ---- ignored ---------------------------------------------------------------------------------------------------- */
 
 typedef enum meddling {
     REWIND,
@@ -291,12 +291,12 @@ static maki_status meddle(kit *k, meddling what)
     }
 }
 
-static void test_passed_over(void)
+static void test_ignored(void)
 {
     for (size_t i = 0; i < COUNT(meddlings); i++) {
         kit k;
         maki_prepared found;
-        tap_row("in between: %s", meddlings[i].name);
+        tap_row("changed in between: %s", meddlings[i].name);
         kit_open(&k);
         if (meddlings[i].what == UNDO)
             CHECK_STATUS(maki_conv_trim(k.conv, NULL, 9, 0, 10, 10, &k.change, &k.err), MAKI_OK,
@@ -314,7 +314,7 @@ static void test_passed_over(void)
     }
 }
 
-/* ---- at the same time --------------------------------------------------------------------------------------------- */
+/* ---- concurrency -------------------------------------------------------------------------------------------------- */
 
 typedef struct job {
     kit *k;
@@ -340,7 +340,7 @@ static void test_threads(void)
     kit k;
     pthread_t threads[2];
     pthread_barrier_t barrier;
-    tap_row("two prepare at once: both summarise, one summary is enough");
+    tap_row("two concurrent handles both summarize, and one summary is stored");
     kit_open(&k);
     job jobs[2] = { { &k, { 0 }, MAKI_IO }, { &k, { 0 }, MAKI_IO } };
     pthread_barrier_init(&barrier, NULL, 2);
@@ -358,7 +358,7 @@ static void test_threads(void)
     CHECK_EQ(atomic_load(&k.late.calls), 0);
     kit_close(&k);
 
-    tap_row("the conversation goes on while one prepares");
+    tap_row("the conversation grows while a summary is prepared");
     kit_open(&k);
     job one = { &k, { 0 }, MAKI_IO };
     k.early.during = meet;
@@ -377,7 +377,7 @@ static void test_threads(void)
     kit_close(&k);
 }
 
-/* ---- killed, and failing ------------------------------------------------------------------------------------------- */
+/* ---- kills and faults ---------------------------------------------------------------------------------------------- */
 
 static void die(void *ctx)
 {
@@ -389,7 +389,7 @@ static void test_killed(void)
 {
     kit k;
     int how = 0;
-    tap_row("one that is killed leaves nothing behind");
+    tap_row("a killed process leaves nothing");
     kit_open(&k);
     size_t files = directory_count(&k.here);
     fflush(stdout);
@@ -409,7 +409,7 @@ static void test_killed(void)
 
 static void test_faults(void)
 {
-    tap_row("every allocation failing in turn");
+    tap_row("each allocation failing in turn");
     for (size_t nth = 1;; nth++) {
         kit k;
         fake_env fe;
@@ -432,7 +432,7 @@ int main(void)
 {
     test_due();
     test_used();
-    test_passed_over();
+    test_ignored();
     test_threads();
     test_killed();
     test_faults();

@@ -1,4 +1,4 @@
-/* run_history_test.c -- a run is noted, not repeated when it failed, rehearsed, cancelled and taken back. */
+/* run_history_test.c -- runs of the manager: recorded, not repeated when they failed, previewed, cancelled, undone. */
 #include "manage/run_history.h"
 
 #include <errno.h>
@@ -18,14 +18,14 @@
 static fake_env fe;
 static maki_buf lines; /* of the log */
 
-/* ---- the cast ------------------------------------------------------------------------------------------------ */
+/* ---- helpers ------------------------------------------------------------------------------------------------- */
 
-static maki_conv *open_talk(const char *path, bool rehearse)
+static maki_conv *open_talk(const char *path, bool dry_run)
 {
     maki_conv *conv = NULL;
     maki_err err = { 0 };
     maki_conv_options options = {
-        .create = !rehearse, .dry_run = rehearse, .durability = MAKI_LAZY, .threads = 1
+        .create = !dry_run, .dry_run = dry_run, .durability = MAKI_LAZY, .threads = 1
     };
     CHECK_STATUS(maki_conv_open(&fe.env, path, &options, &conv, &err), MAKI_OK, &err);
     return conv;
@@ -61,7 +61,7 @@ static uint64_t events_of(maki_conv *conv)
     return maki_log_events(maki_conv_log(conv));
 }
 
-/* A summariser that says as much as it was told. */
+/* A summarizer whose summary is a prefix of the messages. */
 static maki_status run_wordy(const maki_summarizer *self, const maki_summary_request *request,
                              maki_arena *arena, maki_summary *out, maki_err *err)
 {
@@ -118,7 +118,7 @@ static void check_back_off(const directory *f)
     maki_manage_in in = in_window(conv, 76, &wordy);
     double window = in.window;
 
-    tap_row("a run that fails is noted");
+    tap_row("a failed run is recorded");
     maki_manage_report r = manage(conv, &in);
     CHECK_CSTR(maki_reason_name(r.reason), "threshold");
     CHECK_CSTR(maki_step_name(r.action), "none");
@@ -126,7 +126,7 @@ static void check_back_off(const directory *f)
     CHECK(logged("warn condense_failed reason=CONTEXT_GREW fallback=none"));
     CHECK(logged("warn compress_insufficient reduction=0 "));
 
-    tap_row("and not repeated, not even by another process, while little has come");
+    tap_row("it is not repeated, by any process, before the conversation has grown");
     maki_conv_close(conv);
     conv = open_talk(directory_file(f, "wait.jsonl"), false);
     talk(conv, 1);
@@ -138,13 +138,13 @@ static void check_back_off(const directory *f)
     CHECK(r.waits && r.run == 0 && events_of(conv) == events);
     CHECK(logged(" action=none "));
 
-    tap_row("unless it is forced");
+    tap_row("except when forced");
     in.force = true;
     r = manage(conv, &in);
     CHECK(!r.waits && r.failed && events_of(conv) > events);
     in.force = false;
 
-    tap_row("the note is found among many events, and forgotten behind too many");
+    tap_row("the record is found among many events, but only in the newest 64 KB");
     static const size_t sizes[] = { 500, 66 << 10 };
     static char text[68 << 10];
     for (size_t i = 0; i < COUNT(sizes); i++) {
@@ -159,12 +159,12 @@ static void check_back_off(const directory *f)
         CHECK_EQ(r.waits, i == 0);
     }
 
-    tap_row("when more has come it is tried again");
+    tap_row("when the conversation has grown, it is repeated");
     talk(conv, 3);
     r = manage(conv, &in);
     CHECK(!r.waits && r.run);
 
-    tap_row("over what is allowed it is always tried");
+    tap_row("over the limit a run is always made");
     in = in_window(conv, 99, &wordy);
     r = manage(conv, &in);
     CHECK_CSTR(maki_reason_name(r.reason), "over");
@@ -203,7 +203,7 @@ static void check_saved_too_little(const directory *f)
 
 /* ---- rehearsal -------------------------------------------------------------------------------------------------- */
 
-static void check_rehearsal(const directory *f)
+static void check_dry_run(const directory *f)
 {
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
     const char *path = directory_file(f, "try.jsonl");
@@ -216,7 +216,7 @@ static void check_rehearsal(const directory *f)
         uint64_t events = events_of(conv);
         size_t files = directory_count(f);
         maki_conv *trial = open_talk(kept, true);
-        tap_row("a rehearsal tells what the run does then (%d)", round);
+        tap_row("a dry run reports what the run will do (%d)", round);
         maki_manage_report would = manage(trial, &in);
         CHECK(tokens_of(trial) == would.tokens_after);
         maki_manage_report again = manage(trial, &in);
@@ -260,7 +260,7 @@ static void check_cancel(const directory *f)
     talk(conv, 20);
     double before = tokens_of(conv);
     maki_status st = MAKI_CANCELLED;
-    tap_row("cancelled anywhere, a run leaves what is in view as it was, and its record alone");
+    tap_row("cancelled at any point, a run leaves only its record");
     for (int most = 0; st == MAKI_CANCELLED && most < 1000; most++) {
         patience p = { 0, most };
         maki_manage_report r;
@@ -290,12 +290,12 @@ static void check_undo(const directory *f)
     maki_conv *conv = open_talk(directory_file(f, "back.jsonl"), false);
     maki_run_undone undone;
     maki_err err = { 0 };
-    tap_row("without a run there is nothing to take back");
+    tap_row("without a run there is nothing to undo");
     talk(conv, 20);
     CHECK_STATUS(maki_run_history_undo(conv, 0, &undone, &err), MAKI_REFUSED, NULL);
     CHECK_CSTR(err.code, "NOTHING_TO_DO");
 
-    tap_row("two runs are taken back one after the other, each as a whole");
+    tap_row("two runs are undone one after the other, each as a whole");
     maki_manage_in in = in_window(conv, 300, &wordy); /* truncated again and again */
     double first = tokens_of(conv);
     maki_manage_report one = manage(conv, &in);
@@ -316,14 +316,14 @@ static void check_undo(const directory *f)
     CHECK_STATUS(maki_run_history_undo(conv, 0, &undone, &err), MAKI_REFUSED, NULL);
     CHECK_STATUS(maki_run_history_undo(conv, one.run, &undone, &err), MAKI_REFUSED, NULL);
 
-    tap_row("what a person took back is not done again at once");
+    tap_row("what a person undid is not done again at once");
     in = in_window(conv, 76, &offline);
     maki_manage_report r = manage(conv, &in);
     CHECK(r.waits && r.run == 0);
     maki_conv_close(conv);
 }
 
-/* ---- everything fails ------------------------------------------------------------------------------------------- */
+/* ---- faults ----------------------------------------------------------------------------------------------------- */
 
 static maki_status run_and_undo(maki_conv *conv, const maki_manage_in *in)
 {
@@ -343,7 +343,7 @@ static void check_faults(const directory *f)
     talk(conv, 6);
     double before = tokens_of(conv);
     maki_conv_close(conv);
-    tap_row("every allocation of a rehearsed run fails in turn");
+    tap_row("each allocation of a dry run fails in turn");
     for (size_t nth = 1;; nth++) {
         conv = open_talk(path, true);
         maki_manage_in in = in_window(conv, 80, &offline);
@@ -355,7 +355,7 @@ static void check_faults(const directory *f)
         maki_conv_close(conv);
         if (!injected) break;
     }
-    tap_row("every call to a file fails in turn");
+    tap_row("each file call fails in turn");
     for (size_t nth = 1;; nth++) {
         conv = open_talk(path, true);
         maki_manage_in in = in_window(conv, 80, &offline);
@@ -409,11 +409,11 @@ static void check_former_runs(const directory *f)
         uint64_t record = note_run(conv, before);
         double made = tokens_of(conv);
         if (round == 0) {
-            tap_row("a run of a former version is taken back as a whole");
+            tap_row("a run of a former version is undone as a whole");
             CHECK_STATUS(maki_run_history_undo(conv, record, &undone, &err), MAKI_OK, &err);
             CHECK(undone.run == record && undone.events == 3);
         } else {
-            tap_row("also by the undo of the newest; and that can be undone");
+            tap_row("also by undoing the newest event; and that can be undone");
             CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &change, &err), MAKI_OK, &err);
             CHECK_CSTR(change.undone_type, "run");
         }
@@ -443,11 +443,11 @@ static void check_many_runs(directory *f)
         uint64_t record = note_run(conv, before);
         if (seq == 1) first = record;
     }
-    tap_row("the oldest of many runs is taken back by its number, once");
+    tap_row("the oldest of many runs is undone by its number, once");
     CHECK_STATUS(maki_run_history_undo(conv, first, &undone, &err), MAKI_OK, &err);
     CHECK(undone.run == first && undone.events == 1);
     CHECK_STATUS(maki_run_history_undo(conv, first, &undone, &err), MAKI_REFUSED, &err);
-    tap_row("and of the others the newest first, all of them");
+    tap_row("the others are undone newest first");
     for (int i = 1; i < RUNS; i++) {
         CHECK_STATUS(maki_run_history_undo(conv, 0, &undone, &err), MAKI_OK, &err);
         CHECK_EQ(undone.events, 1);
@@ -467,7 +467,7 @@ int main(void)
     lines = maki_buf_new(env.alloc, 1 << 20);
     check_saved_too_little(&f);
     check_back_off(&f);
-    check_rehearsal(&f);
+    check_dry_run(&f);
     check_cancel(&f);
     check_undo(&f);
     check_former_runs(&f);

@@ -1,4 +1,4 @@
-/* run_limits_test.c -- each setting about windows and thresholds acts; what the caller says wins. */
+/* run_limits_test.c -- the effect of each setting about windows and thresholds; the caller's values win. */
 #include "manage/run_limits.h"
 
 #include <string.h>
@@ -126,7 +126,7 @@ static void run_rows(void)
 static void run_without(void)
 {
     maki_run_limits with = { 0 }, without = { 0 };
-    tap_row("no configuration is an empty one");
+    tap_row("NULL as configuration is an empty one");
     CHECK_STATUS(config_text(&kit, ""), MAKI_OK, &kit.err);
     maki_run_limits_in in = { .config = kit.config, .model = MAKI_LIT("claude-x") };
     CHECK_STATUS(maki_run_limits_of(&in, &with, &kit.err), MAKI_OK, &kit.err);
@@ -138,7 +138,7 @@ static void run_without(void)
 static void run_caller(void)
 {
     maki_run_limits got = { 0 };
-    tap_row("what the caller says wins");
+    tap_row("the caller's values win");
     CHECK_STATUS(config_text(&kit, "autoCondenseContext: false\ncontextWindow: 50000\n"
                                    "profileThresholds: {m: 20}\nmessagesRetainCount: 4\n"
                                    "agents: {bot: {maxTokens: 100, contextWindow: 60000}}\n"),
@@ -168,7 +168,7 @@ static void run_guard(void)
 {
     maki_run_limits got = { 0 };
     maki_run_limits_in in = { .model = MAKI_LIT("小さい"), .window = 15999 };
-    tap_row("window.minimum: a smaller one is refused, with what to do");
+    tap_row("window.minimum: a smaller window is refused, and the error says what to do");
     CHECK_STATUS(config_text(&kit, "window: {minimum: 20000}\n"), MAKI_OK, &kit.err);
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_REFUSED, NULL);
     CHECK_CSTR(kit.err.code, "WINDOW_TOO_SMALL");
@@ -177,7 +177,7 @@ static void run_guard(void)
     in.window = 19999;
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_REFUSED, NULL);
 
-    tap_row("window.warning: a smaller one is warned of");
+    tap_row("window.warning: a smaller window causes a warning");
     CHECK_STATUS(config_text(&kit, "window: {warning: 50000}\n"), MAKI_OK, &kit.err);
     in = (maki_run_limits_in){ .window = 32000, .logger = logger() };
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_OK, &kit.err);
@@ -190,7 +190,7 @@ static void run_guard(void)
 static void run_invalid(void)
 {
     maki_run_limits got = { 0 };
-    tap_row("a profile's threshold that cannot be is told, and the general one counts");
+    tap_row("an invalid threshold of a profile is reported, and the general one is effective");
     CHECK_STATUS(config_text(&kit, "profileThresholds: {海苔: 3}\n"), MAKI_OK, &kit.err);
     maki_run_limits_in in = { .config = kit.config, .model = MAKI_LIT("海苔"), .logger = logger() };
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_OK, &kit.err);
@@ -200,14 +200,14 @@ static void run_invalid(void)
 
 static void run_sizes(void)
 {
-    tap_row("what is allowed, and what a run comes down to");
+    tap_row("the allowed tokens and the target of a run");
     CHECK_DOUBLE(maki_run_limits_allowed(200000, 0), 180000 - 8192);
     CHECK_DOUBLE(maki_run_limits_allowed(200000, 1000), 179000);
     CHECK_DOUBLE(maki_run_limits_allowed(16000, 0), 14400 - 4000);
     CHECK_DOUBLE(maki_run_limits_target(200000, 0), 100000);
     CHECK_DOUBLE(maki_run_limits_target(16000, 0), 7280);
 
-    tap_row("names that no setting can have are no names");
+    tap_row("names that cannot be part of a setting's path");
     static char longest[5000];
     memset(longest, 'x', sizeof longest - 1);
     maki_run_limits got = { 0 };

@@ -1,4 +1,4 @@
-/* talk_kit.c -- see talk_kit.h. */
+/* talk_kit.c -- append messages of every kind, run the manager, and walk the view (talk_kit.h). */
 #include "talk_kit.h"
 
 #include <stdio.h>
@@ -36,7 +36,7 @@ void talk_close(talk_kit *t)
     directory_close(&t->here);
 }
 
-/* ---- saying --------------------------------------------------------------------------------------- */
+/* ---- appending ------------------------------------------------------------------------------------ */
 
 uint64_t talk_row(talk_kit *t, const char *json)
 {
@@ -47,7 +47,7 @@ uint64_t talk_row(talk_kit *t, const char *json)
     return change.seq;
 }
 
-static uint64_t joined(talk_kit *t, const char *const *parts, size_t count)
+static uint64_t append_joined(talk_kit *t, const char *const *parts, size_t count)
 {
     maki_buf_clear(&t->row);
     for (size_t i = 0; i < count; i++)
@@ -55,26 +55,27 @@ static uint64_t joined(talk_kit *t, const char *const *parts, size_t count)
     maki_buf_add_byte(&t->row, '\0');
     return talk_row(t, t->row.ptr);
 }
-#define JOINED(t, ...) \
-    joined((t), (const char *const[]){ __VA_ARGS__ }, COUNT(((const char *const[]){ __VA_ARGS__ })))
+#define APPEND(t, ...)                                       \
+    append_joined((t), (const char *const[]){ __VA_ARGS__ }, \
+                  COUNT(((const char *const[]){ __VA_ARGS__ })))
 
 uint64_t talk_say(talk_kit *t, const char *role, const char *text)
 {
-    return JOINED(t, "{\"role\":\"", role, "\",\"content\":\"", text, "\"}");
+    return APPEND(t, "{\"role\":\"", role, "\",\"content\":\"", text, "\"}");
 }
 
-static void call_of(talk_kit *t, const char *tool, const char *input, char id[16])
+static void append_call(talk_kit *t, const char *tool, const char *input, char id[16])
 {
     snprintf(id, 16, "t%u", t->calls++);
-    JOINED(t, "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"", id,
+    APPEND(t, "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"", id,
            "\",\"name\":\"", tool, "\",\"input\":", input, "}]}");
 }
 
 uint64_t talk_call(talk_kit *t, const char *tool, const char *input, const char *output)
 {
     char id[16];
-    call_of(t, tool, input, id);
-    return JOINED(t, "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"",
+    append_call(t, tool, input, id);
+    return APPEND(t, "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"",
                   id, "\",\"content\":\"", output, "\"}]}");
 }
 
@@ -88,25 +89,25 @@ uint64_t talk_call_openai(talk_kit *t, const char *tool, const char *input, cons
         quoted[n++] = *c;
     }
     quoted[n] = '\0';
-    JOINED(t, "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"", id,
+    APPEND(t, "{\"role\":\"assistant\",\"content\":null,\"tool_calls\":[{\"id\":\"", id,
            "\",\"type\":\"function\",\"function\":{\"name\":\"", tool, "\",\"arguments\":\"",
            quoted, "\"}}]}");
-    return JOINED(t, "{\"role\":\"tool\",\"tool_call_id\":\"", id, "\",\"content\":\"", output,
+    return APPEND(t, "{\"role\":\"tool\",\"tool_call_id\":\"", id, "\",\"content\":\"", output,
                   "\"}");
 }
 
 uint64_t talk_image(talk_kit *t, const char *data)
 {
     char id[16];
-    call_of(t, "screenshot", "{}", id);
-    return JOINED(
+    append_call(t, "screenshot", "{}", id);
+    return APPEND(
         t, "{\"role\":\"user\",\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"", id,
         "\",\"content\":[{\"type\":\"text\",\"text\":\"画面\"},{\"type\":\"image\",\"source\":"
         "{\"type\":\"base64\",\"media_type\":\"image/png\",\"data\":\"",
         data, "\"}}]}]}");
 }
 
-const char *talk_words(size_t units, unsigned seed)
+const char *talk_prose(size_t units, unsigned seed)
 {
     static const char *const words[] = { "the file ", "関数を",  "修正する",     "测试失败 ",
                                          "다시 ",     "error: ", "path/to/a.c ", "なので、",
@@ -135,7 +136,7 @@ const char *talk_code(const char *info, size_t lines)
     return text;
 }
 
-/* ---- seeing ---------------------------------------------------------------------------------------- */
+/* ---- the view -------------------------------------------------------------------------------------- */
 
 const char *talk_view(talk_kit *t)
 {
@@ -149,30 +150,30 @@ const char *talk_view(talk_kit *t)
     return t->view.ptr;
 }
 
-bool talk_shows(talk_kit *t, const char *words)
+bool talk_view_has(talk_kit *t, const char *words)
 {
     return strstr(talk_view(t), words) != NULL;
 }
 
-uint64_t talk_counted(talk_kit *t)
+uint64_t talk_recounted(talk_kit *t)
 {
     maki_env env = maki_env_system();
-    maki_token_counter tally;
+    maki_token_counter counter;
     maki_err err = { 0 };
     uint64_t sum = 0, one = 0;
-    maki_token_counter_init(&tally, &env);
+    maki_token_counter_init(&counter, &env);
     for (const char *line = talk_view(t), *end; (end = strchr(line, '\n')); line = end + 1) {
         maki_str json;
         maki_status st = maki_json_check((maki_str){ line, (size_t)(end - line) }, &json, &err);
-        if (st == MAKI_OK) st = maki_token_counter_message(&tally, 0, json, &one, &err);
+        if (st == MAKI_OK) st = maki_token_counter_message(&counter, 0, json, &one, &err);
         CHECK_STATUS(st, MAKI_OK, &err);
         sum += one;
     }
-    maki_token_counter_close(&tally);
+    maki_token_counter_close(&counter);
     return sum;
 }
 
-uint64_t talk_told(talk_kit *t)
+uint64_t talk_tokens(talk_kit *t)
 {
     maki_view_totals totals = { 0 };
     maki_err err = { 0 };
@@ -180,12 +181,12 @@ uint64_t talk_told(talk_kit *t)
     return totals.tokens;
 }
 
-typedef struct looking {
-    char waits[64]; /* the id of the call of the message before; "" for none */
+typedef struct inspection {
+    char pending[64]; /* the id of the call in the message before; "" for none */
     const uint64_t *needed;
     uint64_t seen[8];
-    talk_looked out;
-} looking;
+    talk_inspection out;
+} inspection;
 
 static void id_in(maki_str object, const char *name, char out[64])
 {
@@ -196,9 +197,9 @@ static void id_in(maki_str object, const char *name, char out[64])
         out[maki_json_copy_text(value, out, 63)] = '\0';
 }
 
-static maki_status look(void *ctx, const maki_view_message *seen, maki_err *err)
+static maki_status inspect_message(void *ctx, const maki_view_message *seen, maki_err *err)
 {
-    looking *l = ctx;
+    inspection *l = ctx;
     maki_str content, calls, block;
     char call[64] = "", answer[64] = "";
     maki_json_item item;
@@ -221,19 +222,19 @@ static maki_status look(void *ctx, const maki_view_message *seen, maki_err *err)
             id_in(item.value, "id", call);
     }
     id_in(seen->json, "tool_call_id", answer);
-    if (strcmp(answer, l->waits) != 0)
+    if (strcmp(answer, l->pending) != 0)
         l->out.broken++; /* a result right after its call, and only there */
-    strcpy(l->waits, call);
+    strcpy(l->pending, call);
     return MAKI_OK;
 }
 
-talk_looked talk_look(maki_conv *conv, const uint64_t *needed)
+talk_inspection talk_inspect(maki_conv *conv, const uint64_t *needed)
 {
-    looking l = { .needed = needed, .out.all = true };
+    inspection l = { .needed = needed, .out.all = true };
     const maki_view *view;
     maki_err err = { 0 };
     maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err);
-    if (st == MAKI_OK) st = maki_conv_each(conv, view, look, &l, &err);
+    if (st == MAKI_OK) st = maki_conv_each(conv, view, inspect_message, &l, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     for (size_t i = 0; needed && needed[i]; i++)
         l.out.all = l.out.all && l.seen[i];
@@ -242,8 +243,8 @@ talk_looked talk_look(maki_conv *conv, const uint64_t *needed)
 
 bool talk_valid(talk_kit *t, const uint64_t *needed)
 {
-    talk_looked looked = talk_look(t->conv, needed);
-    return looked.all && looked.broken == 0;
+    talk_inspection view = talk_inspect(t->conv, needed);
+    return view.all && view.broken == 0;
 }
 
 /* ---- a run -------------------------------------------------------------------------------------------- */
@@ -256,7 +257,7 @@ maki_manage_report talk_manage(talk_kit *t, const maki_policy *policy, double wi
     maki_manage_in in = { .window = window,
                           .max_tokens = 100,
                           .threshold = 75,
-                          .force = t->by_hand,
+                          .force = t->force,
                           .policy = policy,
                           .summarizer = &offline };
     CHECK_STATUS(maki_manage_conversation(t->conv, &in, &report, &err), MAKI_OK, &err);

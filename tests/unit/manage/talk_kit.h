@@ -1,4 +1,4 @@
-/* talk_kit.h -- a conversation said line by line, and what a run makes of it. */
+/* talk_kit.h -- build a conversation message by message, run the context manager on it, and inspect the view. */
 #ifndef MAKI_TESTS_TALK_KIT_H
 #define MAKI_TESTS_TALK_KIT_H
 
@@ -11,45 +11,45 @@ typedef struct talk_kit {
     fake_env fe;
     maki_conv *conv;
     unsigned calls;
-    bool by_hand; /* runs are: one that failed may be repeated at once */
+    bool force; /* runs are forced: one that failed may be repeated at once */
     maki_buf row, view;
 } talk_kit;
 
 void talk_open(talk_kit *t);
 void talk_close(talk_kit *t);
 
-/* Texts are as they stand inside a JSON string.  Each gives the number of its message. */
+/* Append a message; returns its number.  Texts are escaped for JSON, without quotes. */
 uint64_t talk_row(talk_kit *t, const char *json);
 uint64_t talk_say(talk_kit *t, const char *role, const char *text);
-/* A call and its result; gives the number of the result.  `input` is a JSON object. */
+/* Append a call and its result; returns the number of the result.  `input` is a JSON object. */
 uint64_t talk_call(talk_kit *t, const char *tool, const char *input, const char *output);
 uint64_t talk_call_openai(talk_kit *t, const char *tool, const char *input, const char *output);
 /* A call whose result is an image with these bytes. */
 uint64_t talk_image(talk_kit *t, const char *data);
 
-/* About so many characters of prose in several languages; borrowed until the third next call. */
-const char *talk_words(size_t units, unsigned seed);
+/* About `units` characters of prose in several languages; borrowed until the third next call. */
+const char *talk_prose(size_t units, unsigned seed);
 /* Code between fences. */
 const char *talk_code(const char *info, size_t lines);
 
-/* The view as lines, NUL behind it; borrowed until the next call. */
+/* The view as JSON lines, NUL-terminated; borrowed until the next call. */
 const char *talk_view(talk_kit *t);
-bool talk_shows(talk_kit *t, const char *words);
-/* Its tokens, counted anew from the bytes, and those that the conversation tells. */
-uint64_t talk_counted(talk_kit *t);
-uint64_t talk_told(talk_kit *t);
-/* What is in view of any conversation.  `needed` (or NULL): messages that must be, ended by 0; eight at most. */
-typedef struct talk_looked {
-    size_t messages, broken; /* those whose call or result is not next to them */
-    uint64_t first;          /* 0: it was made */
-    bool all;                /* that are needed */
-} talk_looked;
-talk_looked talk_look(maki_conv *conv, const uint64_t *needed);
-/* Do calls and results stand together, and is all that is needed in view? */
+bool talk_view_has(talk_kit *t, const char *words);
+/* Its tokens, counted again from the bytes, and those that the conversation reports. */
+uint64_t talk_recounted(talk_kit *t);
+uint64_t talk_tokens(talk_kit *t);
+/* Properties of a view.  `needed` (or NULL): messages that must be in it, ended by 0; at most eight. */
+typedef struct talk_inspection {
+    size_t messages, broken; /* `broken`: calls and results that are separated */
+    uint64_t first;          /* the first message; 0: synthetic */
+    bool all;                /* all needed messages are in view */
+} talk_inspection;
+talk_inspection talk_inspect(maki_conv *conv, const uint64_t *needed);
+/* Are calls and results together, and all needed messages in view? */
 bool talk_valid(talk_kit *t, const uint64_t *needed);
 
 maki_manage_report talk_manage(talk_kit *t, const maki_policy *policy, double window);
-/* "prune_tools condense:CODE window- ..."; a minus is taken back.  Borrowed until the next call. */
+/* "prune_tools condense:CODE window- ..."; a minus: undone.  Borrowed until the next call. */
 const char *talk_steps(const maki_manage_report *report);
 
 #endif

@@ -1,4 +1,4 @@
-/* decompress_test.c -- compressed bodies: what comes out, what is refused, and bombs. */
+/* decompress_test.c -- decompressing bodies in every coding; invalid ones and bombs are refused. */
 #include "net/decompress.h"
 
 #include <string.h>
@@ -54,7 +54,7 @@ static void run_coding(const struct coding_row *row, maki_buf *out)
         CHECK_STATUS(maki_decompress(row->coding, in, CAPACITY, sink, &err), MAKI_OK, &err);
         CHECK_TEXT(maki_buf_str(out), maki_str_of(texts[i]));
     }
-    tap_row("%s: more than its ceiling", row->name);
+    tap_row("%s: over the limit", row->name);
     maki_str in = pack(row->coding, (maki_str){ large, sizeof large });
     CHECK(in.len < 2000);
     maki_buf_clear(out);
@@ -62,13 +62,13 @@ static void run_coding(const struct coding_row *row, maki_buf *out)
     CHECK_EQ(out->len, sizeof large);
     maki_buf_clear(out);
     CHECK_STATUS(maki_decompress(row->coding, in, sizeof large - 1, sink, &err), MAKI_TOOBIG, &err);
-    tap_row("%s: cut, anywhere", row->name);
+    tap_row("%s: truncated at every offset", row->name);
     for (size_t len = 1; len < in.len; len += in.len / 7) {
         maki_buf_clear(out);
         maki_status st = maki_decompress(row->coding, maki_str_to(in, len), CAPACITY, sink, &err);
         CHECK_STATUS(st, MAKI_INVALID, &err);
     }
-    tap_row("%s: nonsense", row->name);
+    tap_row("%s: invalid bytes", row->name);
     maki_buf_clear(out);
     CHECK_STATUS(maki_decompress(row->coding, MAKI_LIT("hello, world"), CAPACITY, sink, &err),
                  MAKI_INVALID, &err);
@@ -82,20 +82,20 @@ int main(void)
     maki_buf out = maki_buf_new(fe.env.alloc, CAPACITY);
     for (size_t i = 0; i < COUNT(codings); i++)
         run_coding(&codings[i], &out);
-    tap_row("deflate without its head, as some send it");
+    tap_row("deflate without the zlib header, as some clients send it");
     maki_buf_clear(&out);
     maki_str raw = pack_zlib(MAKI_LIT("hello hello"), -15);
     CHECK_STATUS(maki_decompress(MAKI_CODING_DEFLATE, raw, CAPACITY, maki_buf_sink(&out), &err),
                  MAKI_OK, &err);
     CHECK_STR(maki_buf_str(&out), "hello hello");
-    tap_row("zstd that wants to look back further than 8 MB is not given the memory for it");
+    tap_row("zstd with a window over 8 MB is refused");
     static const char wide[] =
         "\x28\xb5\x2f\xfd\x00\x88\x09\x00\x00x"; /* a window of 128 MB, one byte */
     maki_buf_clear(&out);
     CHECK_STATUS(maki_decompress(MAKI_CODING_ZSTD, (maki_str){ wide, sizeof wide - 1 }, CAPACITY,
                                  maki_buf_sink(&out), &err),
                  MAKI_INVALID, &err);
-    tap_row("names");
+    tap_row("names of codings");
     CHECK_EQ(maki_coding_of(MAKI_LIT("")), MAKI_CODING_NONE);
     CHECK_EQ(maki_coding_of(MAKI_LIT("Identity")), MAKI_CODING_NONE);
     CHECK_EQ(maki_coding_of(MAKI_LIT("GZIP")), MAKI_CODING_GZIP);

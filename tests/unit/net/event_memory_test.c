@@ -1,4 +1,4 @@
-/* event_memory_test.c -- libevent on memory of ours: events of many descriptors, blocks that grow, blocks that return. */
+/* event_memory_test.c -- libevent with our allocator: events of many descriptors, blocks that grow, blocks that are reused. */
 #include "net/event_memory.h"
 
 #include <event2/buffer.h>
@@ -17,7 +17,7 @@ static void on_ready(evutil_socket_t fd, short what, void *ctx)
     (*count)++;
 }
 
-/* Every descriptor that was ever watched keeps a small block; watching it again must find it whole. */
+/* Every descriptor that was ever watched keeps a small block, which must be unchanged when it is watched again. */
 static void test_descriptors(void)
 {
     struct event_base *base = event_base_new();
@@ -45,7 +45,7 @@ static void test_descriptors(void)
     event_base_free(base);
 }
 
-/* Buffers take blocks of every size and move them. */
+/* Buffers allocate blocks of every size and grow them. */
 static void test_buffers(void)
 {
     struct evbuffer *buffer = evbuffer_new();

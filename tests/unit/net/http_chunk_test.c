@@ -1,4 +1,4 @@
-/* http_chunk_test.c -- bodies in chunks, in parts of every size. */
+/* http_chunk_test.c -- parsing chunked bodies, split at every offset. */
 #include "net/http_chunk.h"
 
 #include <string.h>
@@ -74,7 +74,7 @@ int main(void)
         st = maki_chunks_parse(&chunks, MAKI_LIT("a: b\r\n"), &used, &part, &end, &err);
     CHECK_STATUS(st, MAKI_TOOBIG, &err);
 
-    tap_row("the line before a chunk");
+    tap_row("writing the line before a chunk");
     char head[20];
     CHECK_TEXT(((maki_str){ head, maki_chunk_head(0x1a2b, head) }), MAKI_LIT("1a2b\r\n"));
     CHECK_EQ(maki_chunk_head(UINT64_MAX, head), 18);

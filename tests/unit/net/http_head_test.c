@@ -1,4 +1,4 @@
-/* http_head_test.c -- heads of requests: what they say, and those that are refused. */
+/* http_head_test.c -- parsing the heads of requests, and refusing invalid ones. */
 #include "net/http_head.h"
 
 #include <string.h>
@@ -64,7 +64,7 @@ static void test_parts(void)
                             "content-length: 12\r\nContent-Length: 12\r\n\r\nHello world!");
     size_t used = 0, whole = all.len - 12;
     maki_err err = { 0 };
-    tap_row("every beginning of a head is not all there");
+    tap_row("every prefix of a head is incomplete");
     for (size_t n = 0; n < whole; n++) {
         CHECK_STATUS(maki_http_head_parse((maki_str){ all.ptr, n }, 9999, &head, &used, &err),
                      MAKI_OK, &err);
@@ -88,7 +88,7 @@ static void test_parts(void)
     CHECK_EQ(used, 4 + strlen(GET "\r\n"));
     CHECK(!head.has_length && !head.chunked);
 
-    tap_row("chunks, Expect and Connection");
+    tap_row("the fields Transfer-Encoding, Expect and Connection");
     CHECK_STATUS(maki_http_head_parse(
                      MAKI_LIT(GET "Transfer-Encoding: Chunked\r\nExpect: 100-Continue\r\n"
                                   "Connection: x-hop , Close\r\nX-Hop: 1\r\nX-End: 1\r\n\r\n"),
@@ -99,7 +99,7 @@ static void test_parts(void)
     CHECK(maki_http_hop_field(&head, MAKI_LIT("transfer-encoding")));
     CHECK(!maki_http_hop_field(&head, MAKI_LIT("x-end")));
 
-    tap_row("HTTP/1.0 closes unless it is asked not to");
+    tap_row("HTTP/1.0 closes by default");
     CHECK_STATUS(maki_http_head_parse(MAKI_LIT("GET / HTTP/1.0\r\n\r\n"), 9999, &head, &used, &err),
                  MAKI_OK, &err);
     CHECK(!head.keep_alive);
@@ -115,7 +115,7 @@ static void test_limits(void)
     static char big[MAKI_HTTP_FIELDS * 8 + 100];
     size_t used = 0, n = strlen(GET);
     maki_err err = { 0 };
-    tap_row("a head over the limit, all there or not");
+    tap_row("a head over the limit, complete or not");
     CHECK_STATUS(maki_http_head_parse(MAKI_LIT(GET "\r\n"), 20, &head, &used, &err), MAKI_TOOBIG,
                  &err);
     CHECK_STATUS(maki_http_head_parse(MAKI_LIT(GET), 20, &head, &used, &err), MAKI_TOOBIG, &err);

@@ -1,7 +1,7 @@
 /* server_test.c -- what a client sends and what it gets back, byte for byte, over loopback.
  *
- * Client and server run in this one thread: the client's socket does not block, and the loop is turned
- * until the answer is there. */
+ * Client and server run in this one thread: the client's socket does not block, and the loop runs
+ * until the answer has arrived. */
 #include "net/server.h"
 
 #include <arpa/inet.h>
@@ -85,7 +85,7 @@ static void answer(echo *e, maki_conn *conn)
     }
 }
 
-/* A long answer goes as the client takes it, and ends when it has taken nearly all. */
+/* A long answer is sent as fast as the client reads; it ends when the client has read nearly all. */
 static void on_drained(void *ctx, maki_conn *conn)
 {
     static const char block[LONG_BLOCK];
@@ -159,7 +159,7 @@ static void echo_close(echo *e)
     CHECK_EQ(e->fe.live_blocks, 0);
 }
 
-static void turn(echo *e)
+static void run_loop(echo *e)
 {
     struct timespec delay = { .tv_nsec = 100000 };
     if (event_base_loop(e->base, EVLOOP_NONBLOCK) < 0) return;
@@ -168,7 +168,7 @@ static void turn(echo *e)
 
 /* ---- a client ------------------------------------------------------------------------------------- */
 
-static int dial(const echo *e)
+static int connect_client(const echo *e)
 {
     struct sockaddr_in to = { .sin_family = AF_INET };
     to.sin_port = htons((uint16_t)atoi(strrchr(e->address, ':') + 1));
@@ -178,8 +178,8 @@ static int dial(const echo *e)
     return fd;
 }
 
-/* Send it, `step` bytes at a time, turning the loop between them. */
-static void say(echo *e, int fd, maki_str text, size_t step)
+/* Send it, `step` bytes at a time, running the loop in between. */
+static void send_text(echo *e, int fd, maki_str text, size_t step)
 {
     while (text.len) {
         size_t some = text.len < step ? text.len : step;
@@ -190,14 +190,14 @@ static void say(echo *e, int fd, maki_str text, size_t step)
     }
 }
 
-/* What comes back, until it is as long as `want` or the connection closes (then *closed). */
+/* Read the answer until it is as long as `want` or the connection closes (then *closed). */
 static maki_str receive(echo *e, int fd, size_t want, bool *closed)
 {
     static char got[ANSWER_MAX];
     size_t n = 0;
     *closed = false;
     for (size_t i = 0; i < TURNS_MAX && n < want && !*closed; i++) {
-        turn(e);
+        run_loop(e);
         ssize_t r = recv(fd, got + n, sizeof got - n, MSG_DONTWAIT);
         if (r > 0) n += (size_t)r;
         *closed = r == 0 || (r < 0 && errno != EAGAIN);
@@ -261,7 +261,7 @@ static const struct refusal_row { const char *name; maki_str sent; const char *l
 };
 /* clang-format on */
 
-static void run_talks(void)
+static void run_exchanges(void)
 {
     echo e;
     echo_open(&e, NULL);
@@ -270,8 +270,8 @@ static void run_talks(void)
         tap_row("%s", rows[i].name);
         for (size_t k = 0; k < COUNT(steps); k++) {
             bool closed;
-            int fd = dial(&e);
-            say(&e, fd, rows[i].sent, steps[k]);
+            int fd = connect_client(&e);
+            send_text(&e, fd, rows[i].sent, steps[k]);
             CHECK_TEXT(receive(&e, fd, rows[i].want.len + rows[i].closed, &closed), rows[i].want);
             CHECK_EQ(closed, rows[i].closed);
             close(fd);
@@ -291,8 +291,8 @@ static void run_refusals(void)
         bool closed;
         tap_row("%s", refusals[i].name);
         echo_open(&e, &limits);
-        int fd = dial(&e);
-        say(&e, fd, refusals[i].sent, 1 << 20);
+        int fd = connect_client(&e);
+        send_text(&e, fd, refusals[i].sent, 1 << 20);
         maki_str got = receive(&e, fd, ANSWER_MAX, &closed);
         CHECK(closed);
         CHECK(maki_str_starts(got, maki_str_of(refusals[i].line)));
@@ -307,15 +307,15 @@ static void run_refusals(void)
 static void run_gone(void)
 {
     echo e;
-    tap_row("a client that goes away");
+    tap_row("a client that disconnects");
     echo_open(&e, NULL);
-    int fd = dial(&e);
-    say(&e, fd, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
+    int fd = connect_client(&e);
+    send_text(&e, fd, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
     for (size_t i = 0; i < TURNS_MAX && e.heads == 0; i++)
-        turn(&e);
+        run_loop(&e);
     close(fd);
     for (size_t i = 0; i < TURNS_MAX && e.gone == 0; i++)
-        turn(&e);
+        run_loop(&e);
     CHECK_EQ(e.gone, 1);
     CHECK_EQ(e.why, MAKI_CANCELLED);
     CHECK_EQ(maki_server_connections(e.server), 0);
@@ -326,15 +326,15 @@ static void run_pause(void)
 {
     echo e;
     bool closed;
-    tap_row("a body that is paused waits");
+    tap_row("a paused body is not read");
     echo_open(&e, NULL);
-    int fd = dial(&e);
-    say(&e, fd, MAKI_LIT("POST /pause HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
-        1 << 20);
+    int fd = connect_client(&e);
+    send_text(&e, fd, MAKI_LIT("POST /pause HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc"),
+              1 << 20);
     for (size_t i = 0; i < TURNS_MAX && !e.pause; i++)
-        turn(&e);
+        run_loop(&e);
     for (size_t i = 0; i < 20; i++)
-        turn(&e);
+        run_loop(&e);
     CHECK_EQ(e.body.len, 0);
     maki_conn_resume(e.conn);
     maki_str want = MAKI_LIT(CHUNKED "1\r\n<\r\n3\r\nabc\r\n1\r\n>\r\n0\r\n\r\n");
@@ -349,11 +349,11 @@ static void run_stop(void)
     bool closed;
     tap_row("a stop closes idle connections, finishes the others and reports when all are closed");
     echo_open(&e, NULL);
-    int idle = dial(&e), busy = dial(&e);
-    say(&e, busy, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
+    int idle = connect_client(&e), busy = connect_client(&e);
+    send_text(&e, busy, MAKI_LIT("GET /wait HTTP/1.1\r\nHost: a\r\n\r\n"), 1 << 20);
     for (size_t i = 0; i < TURNS_MAX && (e.heads == 0 || maki_server_connections(e.server) < 2);
          i++)
-        turn(&e);
+        run_loop(&e);
     maki_server_stop(e.server);
     CHECK_EQ(receive(&e, idle, 1, &closed).len, 0);
     CHECK(closed);
@@ -366,7 +366,7 @@ static void run_stop(void)
     close(busy);
     close(idle);
     for (size_t i = 0; i < TURNS_MAX && !e.empty; i++)
-        turn(&e);
+        run_loop(&e);
     CHECK(e.empty);
     echo_close(&e);
 }
@@ -379,7 +379,7 @@ static void run_too_many(void)
     tap_row("more connections than allowed get an error");
     limits.connections = 1;
     echo_open(&e, &limits);
-    int first = dial(&e), second = dial(&e);
+    int first = connect_client(&e), second = connect_client(&e);
     maki_str got = receive(&e, second, ANSWER_MAX, &closed);
     CHECK(closed);
     CHECK(maki_str_starts(got, MAKI_LIT("HTTP/1.1 503 ")));
@@ -397,7 +397,7 @@ static void run_addresses(void)
     maki_err err;
     echo_open(&e, NULL);
     for (size_t i = 0; i < COUNT(wrong); i++) {
-        tap_row("no address: %s", wrong[i]);
+        tap_row("invalid address: %s", wrong[i]);
         CHECK_STATUS(maki_server_listen(e.server, wrong[i], NULL, 0, &err), MAKI_INVALID, &err);
     }
     tap_row("an address in use");
@@ -406,7 +406,7 @@ static void run_addresses(void)
     echo_close(&e);
 }
 
-/* The client sends two requests and takes its time: the first answer ends when it has read most of it. */
+/* The client sends two requests and reads slowly: the first answer ends when it has read most of it. */
 static void run_long(void)
 {
     static const maki_str both = S("GET /long HTTP/1.1\r\n" H "\r\n"
@@ -414,12 +414,12 @@ static void run_long(void)
     static const maki_str second = S("<>");
     echo e;
     bool closed = false, answered = false;
-    tap_row("a request sent ahead of a long answer is answered");
+    tap_row("a pipelined request after a long answer is answered");
     echo_open(&e, NULL);
-    int fd = dial(&e);
-    say(&e, fd, both, both.len);
+    int fd = connect_client(&e);
+    send_text(&e, fd, both, both.len);
     for (int i = 0; i < 200; i++)
-        turn(&e);
+        run_loop(&e);
     CHECK(e.left > 0);
     while (!answered && !closed) {
         maki_str got = receive(&e, fd, 1, &closed);
@@ -434,7 +434,7 @@ static void run_long(void)
 
 int main(void)
 {
-    run_talks();
+    run_exchanges();
     run_long();
     run_refusals();
     run_gone();

@@ -1,4 +1,4 @@
-/* sse_test.c -- server-sent events, in parts of every size. */
+/* sse_test.c -- parsing server-sent events, split at every offset. */
 #include "net/sse.h"
 
 #include <string.h>
@@ -77,7 +77,7 @@ int main(void)
         maki_sse_free(&sse);
     }
 
-    tap_row("who gets the events can stop it");
+    tap_row("the callback can stop the parser");
     maki_sse sse = maki_sse_new(env.alloc, 50);
     CHECK_STATUS(maki_sse_feed(&sse, MAKI_LIT("data: 1\n\n"), refuse, NULL, NULL), MAKI_CANCELLED,
                  NULL);

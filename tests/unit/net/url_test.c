@@ -1,4 +1,4 @@
-/* url_test.c -- addresses of servers, taken apart. */
+/* url_test.c -- parsing URLs of servers. */
 #include "net/url.h"
 
 #include "base/str_util.h"
@@ -27,7 +27,7 @@ int main(void)
         CHECK_EQ(maki_url_is_loopback(parts.origin), rows[i].loopback);
     }
     for (size_t i = 0; i < COUNT(bad); i++) {
-        tap_row("no address: %s", bad[i]);
+        tap_row("invalid URL: %s", bad[i]);
         CHECK(!maki_url_split(maki_str_of(bad[i]), &parts));
     }
     return tap_end();

@@ -1,4 +1,4 @@
-/* handle_test.c -- what a handle is given: its state directory, and a model that writes the summaries of operations. */
+/* handle_test.c -- the options of a handle: its state directory, and the model that writes the summaries of operations. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static bool has(kit *k, const char *part)
     return false;
 }
 
-/* A session with a talk of so many messages; its id. */
+/* Create a session with this many messages; returns its id. */
 static void make_session(kit *k, const char *sender, int messages, const char *words, char id[64])
 {
     static char input[40000];
@@ -100,7 +100,7 @@ static void test_asking(kit *k, const char *id)
     }
 }
 
-/* The summary has more tokens than the few words it is of. */
+/* The summary has more tokens than the few messages that it covers. */
 static void test_unused(kit *k)
 {
     char id[64], input[100];

@@ -1,4 +1,4 @@
-/* lines_test.c -- rows from a descriptor: torn, blank, huge and hostile ones, and files that fail. */
+/* lines_test.c -- operations as lines from a descriptor: torn, blank, huge and hostile lines, and read errors. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +97,7 @@ static void test_faults(void)
     maki_buf text = maki_buf_new(env.alloc, TEXT_MAX);
     long_row(&text, 3 << 20);
     long_row(&text, 10);
-    tap_row("every file call failing in turn is reported, and nothing is left open");
+    tap_row("each file call failing in turn is an error, and no descriptor leaks");
     for (size_t nth = 1;; nth++) {
         maki_buf answers = maki_buf_new(env.alloc, TEXT_MAX);
         maki_err err = { 0 };
@@ -111,7 +111,7 @@ static void test_faults(void)
         maki_buf_free(&answers);
         if (!injected) break;
     }
-    tap_row("every allocation failing in turn is reported, and nothing is left");
+    tap_row("each allocation failing in turn is an error, and nothing leaks");
     for (size_t nth = 1;; nth++) {
         maki_buf answers = maki_buf_new(env.alloc, TEXT_MAX);
         maki_err err = { 0 };

@@ -1,4 +1,4 @@
-/* table_test.c -- every row of the table of operations keeps what it promises.
+/* table_test.c -- every row of the table of operations: its examples, its fields and their checks.
  *
  *     table_test                  the examples give their answers, wrong fields are refused
  *     table_test --update DIRECTORY  write the answers into the examples; read the diff like code */
@@ -18,7 +18,7 @@
 
 enum { ANSWER_MAX = 1 << 20 };
 
-/* Is every field of the answer told in the row, and every promised one there? */
+/* Has the answer exactly the fields of the row, with all required ones? */
 static void check_answer(const maki_op_form *op, maki_str answer)
 {
     maki_json_iter iter = maki_json_items(answer);
@@ -41,7 +41,7 @@ static void check_answer(const maki_op_form *op, maki_str answer)
     }
 }
 
-/* The conversation that the examples speak of: talk.jsonl in an empty directory, the working directory.  Eight
+/* The conversation of the examples: talk.jsonl in an empty directory, the working directory.  Eight
  * messages, the sixth a long one; the seventh is pinned, then half of them are truncated away. */
 static void begin_talk(maki *m)
 {
@@ -115,7 +115,7 @@ static void run_example(maki *m, const maki_op_info *op, const maki_op_form *for
     maki_buf answer = maki_buf_new(env.alloc, ANSWER_MAX);
     maki_err err = { 0 };
     maki_str value;
-    tap_row("the example of %s gives its answer", op->name);
+    tap_row("the example of %s has the recorded answer", op->name);
     if (talk) begin_talk(m);
     if (strcmp(op->name, "manage.undo") == 0) run_manage(m);
     maki_status st =
@@ -142,7 +142,7 @@ static bool is_text(const char *type)
 static void break_fields(maki *m, const maki_op_info *op, const maki_op_form *form)
 {
     maki_env env = maki_env_system();
-    tap_row("%s refuses missing and wrong fields by name", op->name);
+    tap_row("%s: errors for missing and invalid fields name them", op->name);
     for (const maki_op_field *f = form->input; f->name; f++) {
         maki_buf input = maki_buf_new(env.alloc, ANSWER_MAX),
                  answer = maki_buf_new(env.alloc, ANSWER_MAX);
@@ -188,7 +188,7 @@ int main(int argc, char **argv)
     if (maki_open(&options, &m, &err) != MAKI_OK) return 1;
 
     if (argc == 3 && strcmp(argv[1], "--update") == 0) update_directory = argv[2];
-    tap_row("the table is in the order of names");
+    tap_row("the table is sorted by name");
     for (size_t i = 1; i < maki_op_count(); i++) {
         CHECK(strcmp(maki_op_at(i - 1)->name, maki_op_at(i)->name) < 0);
     }
@@ -201,7 +201,7 @@ int main(int argc, char **argv)
         }
     }
 
-    tap_row("a slip finds the name that was meant");
+    tap_row("a misspelled name gets a suggestion");
     CHECK_CSTR(maki_op_suggest(MAKI_LIT("history.truncat")), "history.truncate");
     CHECK_CSTR(maki_op_suggest(MAKI_LIT("rewind")), "history.rewind");
     CHECK_CSTR(maki_op_suggest(MAKI_LIT("prune.tool")), "prune.tools");
@@ -209,7 +209,7 @@ int main(int argc, char **argv)
     CHECK(maki_op_suggest(MAKI_LIT("")) == NULL);
 
     maki_close(m);
-    tap_row("everything is given back");
+    tap_row("nothing leaks");
     CHECK_EQ(fake_alloc_live(&fe), 0);
     return tap_end();
 }

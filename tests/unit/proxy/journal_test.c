@@ -1,4 +1,4 @@
-/* journal_test.c -- what a power cut takes from the logs is put back from the journal. */
+/* journal_test.c -- rows that a power cut took from the logs are restored from the journal. */
 #include "proxy/journal.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static fake_env fe;
 
 static const char *boot = ""; /* which start of the machine it is; "": nobody knows */
 
-/* What the journal says about itself, line by line. */
+/* The log lines of the journal. */
 static char told[4096];
 
 static maki_status keep_line(void *ctx, maki_str line, maki_err *err)
@@ -58,7 +58,7 @@ static const char *path_of(size_t i, const char *end)
     return directory_file(&log_directory, name);
 }
 
-/* The file afterwards, as text; "" when there is none. */
+/* Compare a file after the restore; "" for a missing one. */
 static void check_file(size_t i, const char *end, const char *want)
 {
     maki_str got = directory_read(path_of(i, end));
@@ -68,13 +68,13 @@ static void check_file(size_t i, const char *end, const char *want)
     free(owned);
 }
 
-/* Whoever adds has written before. */
+/* Add to the journal what was written to a log. */
 static void add(maki_journal *j, size_t i, maki_log_part part, uint64_t at, const char *text)
 {
     CHECK(maki_journal_add(j, sessions[i], part, at, (maki_str){ text, strlen(text) }));
 }
 
-/* The power goes: the journal is as it was synced, its owner is gone without a word.  A child does it. */
+/* Simulate a power cut: a child process writes and exits without closing; only synced bytes remain. */
 static void cut_power(void (*life)(maki_journal *j))
 {
     pid_t child = fork();
@@ -87,7 +87,7 @@ static void cut_power(void (*life)(maki_journal *j))
     CHECK(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
-static void three_pieces(maki_journal *j)
+static void add_three_groups(maki_journal *j)
 {
     maki_err err = { 0 };
     add(j, 0, MAKI_LOG_MESSAGES, 0, "{\"role\":\"user\",\"content\":\"こんにちは\"}\n");
@@ -105,7 +105,7 @@ static void check_restore(void)
     tap_row(
         "what is gone is put back, what is half there is completed, what was not synced is not there");
     directory_write(path_of(1, ".jsonl"), MAKI_LIT("ab\nd"));
-    cut_power(three_pieces);
+    cut_power(add_three_groups);
     maki_journal *j = open_journal(&restored);
     CHECK_EQ(restored, 4);
     check_file(0, ".jsonl", "{\"role\":\"user\",\"content\":\"こんにちは\"}\n{\"b\":2}\n");
@@ -113,34 +113,34 @@ static void check_restore(void)
     check_file(1, ".jsonl", "ab\nd🐟\n");
     maki_journal_close(j);
 
-    tap_row("it is empty afterwards: nothing is put back twice");
+    tap_row("the journal is empty after a restore: nothing is written twice");
     unlink(path_of(0, ".jsonl"));
     j = open_journal(&restored);
     CHECK_EQ(restored, 0);
     check_file(0, ".jsonl", "");
     maki_journal_close(j);
 
-    tap_row("a log that went on differently is left alone, and so is one with a gap");
+    tap_row("a log with other bytes at that offset, or with a gap before it, is not changed");
     directory_write(path_of(0, ".jsonl"), MAKI_LIT("another beginning\n"));
     directory_write(path_of(1, ".jsonl"), MAKI_LIT("a"));
     unlink(path_of(0, ".events.jsonl"));
-    cut_power(three_pieces);
+    cut_power(add_three_groups);
     j = open_journal(&restored);
     CHECK_EQ(restored, 1); /* the events */
     check_file(0, ".jsonl", "another beginning\n");
     check_file(1, ".jsonl", "a");
     maki_journal_close(j);
 
-    tap_row("a log of which the journal has no beginning is not made");
+    tap_row("a missing log is not created unless the journal has its beginning");
     unlink(path_of(1, ".jsonl"));
-    cut_power(three_pieces);
+    cut_power(add_three_groups);
     maki_journal_close(open_journal(NULL));
     CHECK_EQ(access(path_of(1, ".jsonl"), F_OK), -1);
 }
 
 static void torn(maki_journal *j)
 {
-    three_pieces(j);
+    add_three_groups(j);
     FILE *f = fopen(directory_file(&journal_directory, "journal.0"), "r+");
     if (!f || fseek(f, -9, SEEK_END) != 0) _exit(1);
     /* the file is as long as it may be: look for the last piece and break it */
@@ -155,7 +155,7 @@ static void torn(maki_journal *j)
 static void check_torn(void)
 {
     uint64_t restored = 0;
-    tap_row("a piece that is damaged ends the journal");
+    tap_row("a damaged group ends the journal");
     unlink(path_of(0, ".jsonl"));
     unlink(path_of(0, ".events.jsonl"));
     directory_write(path_of(1, ".jsonl"), MAKI_LIT("ab\n"));
@@ -168,7 +168,7 @@ static void check_torn(void)
 
 enum { ROUNDS = 400, PIECE = 100 << 10 };
 
-/* 40 MB: each half is used more than once.  The log is written too, as it would be. */
+/* 40 MB: each of the two files is used more than once.  The log is written as well. */
 static void many(maki_journal *j)
 {
     static char bytes[PIECE];
@@ -191,7 +191,7 @@ static void check_many(void)
 {
     struct stat st;
     uint64_t restored = 0;
-    tap_row("both halves in turn, forty megabytes");
+    tap_row("forty megabytes, alternating between the two files");
     cut_power(many);
     maki_journal *j = open_journal(&restored);
     CHECK_EQ(restored, 10);
@@ -205,7 +205,7 @@ static void check_many(void)
     memcpy(&owned, &all.ptr, sizeof owned);
     free(owned);
 
-    tap_row("a piece that is too long is refused: its log syncs itself");
+    tap_row("a group that is too long is refused: its log is synced directly");
     static char large[MAKI_JOURNAL_MAX + 1];
     CHECK(
         !maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, 0, (maki_str){ large, sizeof large }));
@@ -214,14 +214,14 @@ static void check_many(void)
 
 /* ---- a disk that fills up ---------------------------------------------------------------------------- */
 
-static ssize_t (*true_pwrite)(const maki_files *, int, const void *, size_t, off_t);
-static int (*true_sync)(const maki_files *, int);
+static ssize_t (*real_pwrite)(const maki_files *, int, const void *, size_t, off_t);
+static int (*real_sync)(const maki_files *, int);
 static bool no_writing, no_syncing;
 static size_t syncs;
 
 static ssize_t full_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
 {
-    if (!no_writing) return true_pwrite(self, fd, bytes, n, at);
+    if (!no_writing) return real_pwrite(self, fd, bytes, n, at);
     errno = ENOSPC;
     return -1;
 }
@@ -229,7 +229,7 @@ static ssize_t full_pwrite(const maki_files *self, int fd, const void *bytes, si
 static int full_sync(const maki_files *self, int fd)
 {
     syncs++;
-    if (!no_syncing) return true_sync(self, fd);
+    if (!no_syncing) return real_sync(self, fd);
     errno = ENOSPC;
     return -1;
 }
@@ -237,9 +237,9 @@ static int full_sync(const maki_files *self, int fd)
 static void break_disk(bool writing, bool syncing)
 {
     maki_files *table = &fe.files_table.table;
-    if (!true_pwrite) {
-        true_pwrite = table->pwrite;
-        true_sync = table->sync;
+    if (!real_pwrite) {
+        real_pwrite = table->pwrite;
+        real_sync = table->sync;
         table->pwrite = full_pwrite;
         table->sync = full_sync;
     }
@@ -247,7 +247,7 @@ static void break_disk(bool writing, bool syncing)
     no_syncing = syncing;
 }
 
-static size_t times_told(const char *event)
+static size_t count_reports(const char *event)
 {
     size_t n = 0;
     for (const char *at = told; (at = strstr(at, event)) != NULL; at++)
@@ -264,7 +264,7 @@ static size_t times_told(const char *event)
         }                                       \
     } while (0)
 
-/* It is full for a while: logs sync themselves; then there is room, and the journal goes on. */
+/* The disk is full for a while: logs are synced directly; then there is space, and the journal continues. */
 static void full_for_a_while(maki_journal *j)
 {
     maki_str row = MAKI_LIT("{\"b\":\"満杯\"}\n");
@@ -282,12 +282,12 @@ static void full_for_a_while(maki_journal *j)
         MUST(!maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, end, row));
         MUST(maki_journal_sync(j, NULL) == MAKI_OK);
     }
-    MUST(times_told("journal_off") == 1 && times_told("journal_on") == 0);
+    MUST(count_reports("journal_off") == 1 && count_reports("journal_on") == 0);
     MUST(strstr(told, "No space left on device"));
     break_disk(false, false);
     fe.now_ms += 2000;
     MUST(maki_journal_sync(j, NULL) == MAKI_OK);
-    MUST(times_told("journal_off") == 1 && times_told("journal_on") == 1);
+    MUST(count_reports("journal_off") == 1 && count_reports("journal_on") == 1);
     MUST(maki_journal_add(j, sessions[0], MAKI_LOG_MESSAGES, end, row));
     MUST(maki_journal_sync(j, NULL) == MAKI_OK);
 }
@@ -295,7 +295,7 @@ static void full_for_a_while(maki_journal *j)
 static void check_full(void)
 {
     uint64_t restored = 0;
-    tap_row("off while the disk is full, on again when there is room: said once each way");
+    tap_row("off while the disk is full, on again when there is space: reported once each");
     told[0] = '\0';
     directory_write(path_of(0, ".jsonl"), MAKI_LIT("{\"a\": 1}\n{\"b\":\"満杯\"}\n"));
     cut_power(full_for_a_while);
@@ -316,7 +316,7 @@ static void check_deleted(void)
     unlink(path_of(0, ".events.jsonl"));
     directory_write(path_of(1, ".jsonl"), MAKI_LIT("ab\nd"));
     boot = "5a0d";
-    cut_power(three_pieces); /* they are not there: somebody deleted them meanwhile */
+    cut_power(add_three_groups); /* they are not there: somebody deleted them meanwhile */
     maki_journal *j = open_journal(&restored);
     CHECK_EQ(restored, 1);
     check_file(1, ".jsonl", "ab\nd🐟\n");
@@ -324,8 +324,9 @@ static void check_deleted(void)
     CHECK_EQ(access(path_of(0, ".events.jsonl"), F_OK), -1);
     maki_journal_close(j);
 
-    tap_row("after another start of the machine its name may be what the power cut took");
-    cut_power(three_pieces);
+    tap_row(
+        "after a reboot a missing log is restored: the power cut may have lost its directory entry");
+    cut_power(add_three_groups);
     boot = "77c1";
     j = open_journal(&restored);
     CHECK_EQ(restored, 3);

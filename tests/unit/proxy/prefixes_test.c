@@ -1,4 +1,4 @@
-/* prefixes_test.c -- the table of prefixes: what was put is found, after growing, damage and failures. */
+/* prefixes_test.c -- the table of prefixes: entries are found after growth, damage and failed writes. */
 #include "proxy/prefixes.h"
 
 #include <errno.h>
@@ -38,10 +38,10 @@ static bool finds(maki_prefixes *t, uint64_t n)
     return found && memcmp(&want, &got, sizeof got) == 0;
 }
 
-static size_t count_found(maki_prefixes *t, uint64_t most)
+static size_t count_found(maki_prefixes *t, uint64_t max)
 {
     size_t n = 0;
-    for (uint64_t i = 1; i <= most; i++)
+    for (uint64_t i = 1; i <= max; i++)
         n += finds(t, i);
     return n;
 }
@@ -50,7 +50,7 @@ static void check_many(fake_env *fe, const char *path)
 {
     maki_prefixes t;
     maki_err err = { 0 };
-    tap_row("ten thousand entries, and the table grows");
+    tap_row("ten thousand entries: the table grows");
     CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
     for (uint64_t i = 1; i <= 10000; i++)
         CHECK_STATUS(maki_prefixes_insert(&t, entry_of(i), &err), MAKI_OK, &err);
@@ -58,17 +58,17 @@ static void check_many(fake_env *fe, const char *path)
     CHECK_EQ(count_found(&t, 10000), 10000);
     CHECK(!finds(&t, 10001));
 
-    tap_row("another daemon on the same folder is told so");
+    tap_row("another daemon on the same directory is refused");
     maki_prefixes second;
     CHECK_STATUS(maki_prefixes_open(&second, &fe->env, path, &err), MAKI_CONFLICT, &err);
     maki_prefixes_close(&t);
 
-    tap_row("they are there when it is opened again");
+    tap_row("they are found after a reopen");
     CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
     CHECK_EQ(t.count, 10000);
     CHECK_EQ(count_found(&t, 10000), 10000);
 
-    tap_row("the newest entry of a prefix counts");
+    tap_row("the newest entry of a prefix is found");
     maki_prefix newer = entry_of(5), got;
     bool found;
     newer.seq = 99;
@@ -77,7 +77,7 @@ static void check_many(fake_env *fe, const char *path)
     CHECK(found && got.seq == 99);
     CHECK_EQ(t.count, 10000);
 
-    tap_row("an entry that was dropped is not there; it may be put again, in the same place");
+    tap_row("a dropped entry is not found; it can be inserted again in the same slot");
     CHECK_STATUS(maki_prefixes_delete(&t, &got, &err), MAKI_OK, &err);
     CHECK(!finds(&t, 5));
     CHECK_EQ(count_found(&t, 10000), 9999);
@@ -91,7 +91,7 @@ static void check_damage(fake_env *fe, const char *path)
 {
     maki_prefixes t;
     maki_err err = { 0 };
-    tap_row("a damaged entry is not seen, the others are");
+    tap_row("a damaged entry is not found, the others are");
     unlink(path);
     CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
     for (uint64_t i = 1; i <= 100; i++)
@@ -105,7 +105,7 @@ static void check_damage(fake_env *fe, const char *path)
     CHECK_EQ(count_found(&t, 100), 99);
     maki_prefixes_close(&t);
 
-    tap_row("a file that is not a table is begun anew");
+    tap_row("a file that is not a table is replaced by an empty one");
     directory_write(path, MAKI_LIT("日本語 not a table"));
     CHECK_STATUS(maki_prefixes_open(&t, &fe->env, path, &err), MAKI_OK, &err);
     CHECK_EQ(t.count, 0);
@@ -114,10 +114,11 @@ static void check_damage(fake_env *fe, const char *path)
     maki_prefixes_close(&t);
 }
 
-/* Each file call fails in turn: an error, and what was there before is there still. */
+/* Each file call fails in turn: an error, and earlier entries are still found. */
 static void check_faults(fake_env *fe, const char *path)
 {
-    tap_row("a file call fails while it grows: each of the first, then ever fewer of thousands");
+    tap_row(
+        "file calls fail while the table grows: each of the first, then ever fewer of thousands");
     for (size_t nth = 1;; nth += 1 + nth / 16) {
         maki_prefixes t;
         maki_err err = { 0 };

@@ -17,7 +17,7 @@
 #include "history/conv.h"
 #include "tap.h"
 
-/* ---- talking ------------------------------------------------------------------------------------------- */
+/* ---- exchanges ----------------------------------------------------------------------------------------- */
 
 /* One exchange in a few words: "u:hello|a:hi|u:and now" are the messages, `reply` the text of the reply. */
 typedef struct turn {
@@ -110,7 +110,7 @@ static void say(maki_proxy *p, turn t)
     CHECK_STATUS(say_with(p, &t, false, &err), MAKI_OK, &err);
 }
 
-/* ---- what the logs hold -------------------------------------------------------------------------------- */
+/* ---- the logs ------------------------------------------------------------------------------------------ */
 
 static maki_status add_message(void *ctx, const maki_view_message *seen, maki_err *err)
 {
@@ -129,7 +129,7 @@ static maki_status add_message(void *ctx, const maki_view_message *seen, maki_er
     return MAKI_OK;
 }
 
-/* The views of all conversations, sorted, one a line; and the rows there are. */
+/* The views of all conversations, sorted, one per line; and the number of rows. */
 static int by_text(const void *a, const void *b)
 {
     return strcmp(a, b);
@@ -226,8 +226,8 @@ static const scene scenes[] = {
       { SAY("u:a|a:b|u:c", "d"), SAY("u:a|a:b|u:c|a:d|u:e", "f") },
       "u:a|a:b|u:c|a:d|u:e|a:f", 6 },
     { "the system prompt may change, but for its beginning",
-      { SAY("u:a", "1", .system = "You are a careful agent that works in a folder. It is Monday."),
-        SAY("u:a|a:1|u:b", "2", .system = "You are a careful agent that works in a folder. It is Tuesday.") },
+      { SAY("u:a", "1", .system = "You are a careful agent that works in a directory. It is Monday."),
+        SAY("u:a|a:1|u:b", "2", .system = "You are a careful agent that works in a directory. It is Tuesday.") },
       "u:a|a:1|u:b|a:2", 4 },
     { "the whole conversation to somebody else (Qwen Code's memories) is a conversation apart",
       { SAY("u:a", "1"), SAY("u:a|a:1|u:remember", "noted", .system = "you extract memories"),
@@ -253,7 +253,7 @@ static maki_proxy *open_proxy(fake_env *fe, const char *home)
     return p;
 }
 
-/* `again`: the daemon is started anew before every exchange. */
+/* `again`: the daemon is restarted before every exchange. */
 static void run_scene(const scene *s, bool again)
 {
     static fake_env fe;
@@ -358,20 +358,20 @@ static void check_time(void)
     fake_env_init(&fe);
     fake_random_seed(&fe, 12);
     directory_open(&f);
-    tap_row("after ten minutes the same first words are a new conversation");
+    tap_row("after ten minutes the same first message begins a new conversation");
     maki_proxy *p = open_proxy(&fe, f.path);
     say(p, SAY("u:hi", "one"));
     fe.now_ms += 601000;
     say(p, SAY("u:hi", "two"));
     check_views(f.path, "u:hi|a:one\nu:hi|a:two", 4);
 
-    tap_row("other spacing and escapes are the same messages");
+    tap_row("messages with other spacing and escapes are the same");
     maki_err err = { 0 };
     turn t = SAY("u:hi|a:two|u:\\u6b21", "three");
     CHECK_STATUS(say_with(p, &t, true, &err), MAKI_OK, &err);
     check_views(f.path, "u:hi|a:one\nu:hi|a:two|u:次|a:three", 6);
 
-    tap_row("what is no request is refused, and nothing is written");
+    tap_row("an invalid request is refused, and nothing is written");
     t = SAY("u:\x01", "x");
     CHECK_STATUS(say_with(p, &t, false, &err), MAKI_INVALID, &err);
     check_views(f.path, "u:hi|a:one\nu:hi|a:two|u:次|a:three", 6);
@@ -379,7 +379,7 @@ static void check_time(void)
     directory_close(&f);
 }
 
-/* ---- the Responses API, whose requests may name the reply they go on from -------------------------------- */
+/* ---- the Responses API, whose requests may name the reply they continue ----------------------------------- */
 
 /* `previous` is the id of a reply, or a field of the body; a `reply` of "" is an error. */
 static void respond(maki_proxy *p, const char *previous, const char *said, const char *id,
@@ -422,19 +422,19 @@ static void check_kept_conversations(void)
     fake_random_seed(&fe, 25);
     directory_open(&f);
     maki_proxy *p = open_proxy(&fe, f.path);
-    tap_row("requests that name a conversation go on from its end");
+    tap_row("requests that name a conversation continue at its end");
     respond(p, first, "你好", "r1", "好");
     respond(p, same, "下一个", "r2", "二");
     respond(p, other, "你好", "r3", "别的");
     respond(p, first, "再来", "r4", "三");
     check_views(f.path, "u:你好|a:别的\nu:你好|a:好|u:下一个|a:二|u:再来|a:三", 8);
 
-    tap_row("a request that failed is no part of it: the next goes on from before");
+    tap_row("a request that failed is not part of it: the next continues before it");
     respond(p, other, "失败", "-", "");
     respond(p, other, "再试", "r5", "成");
     check_views(f.path, "u:你好|a:别的|u:再试|a:成\nu:你好|a:好|u:下一个|a:二|u:再来|a:三", 11);
 
-    tap_row("not even at its beginning");
+    tap_row("also when it was the first request");
     respond(p, "\"conversation\":\"conv_3\"", "始", "-", "");
     respond(p, "\"conversation\":\"conv_3\"", "始まり", "r6", "はい");
     check_views(f.path,
@@ -458,16 +458,16 @@ static void check_references(void)
     fake_random_seed(&fe, 21);
     directory_open(&f);
     maki_proxy *p = open_proxy(&fe, f.path);
-    tap_row("a request that names a reply goes on from it");
+    tap_row("a request that names a reply continues after it");
     respond(p, NULL, "한국어로", "r1", "네");
     respond(p, "r1", "다음", "r2", "둘");
     check_views(f.path, "u:한국어로|a:네|u:다음|a:둘", 4);
 
-    tap_row("and so does another one: a branch");
+    tap_row("a second one is a branch");
     respond(p, "r1", "다른 것", "r3", "셋");
     check_views(f.path, "u:한국어로|a:네|u:다른 것|a:셋", 6);
 
-    tap_row("one that names a reply nobody saw is a conversation of its own");
+    tap_row("one that names an unknown reply is a new conversation");
     respond(p, "elsewhere", "?", "r4", "!");
     check_views(f.path, "u:?|a:!\nu:한국어로|a:네|u:다른 것|a:셋", 8);
     maki_proxy_close(p);
@@ -475,7 +475,7 @@ static void check_references(void)
     directory_close(&f);
 }
 
-/* ---- when the power goes ------------------------------------------------------------------------------- */
+/* ---- power cuts ---------------------------------------------------------------------------------------- */
 
 /* Cut the files of all conversations: the messages to `messages` bytes, the events to `events`. */
 static void cut_logs(const char *home, off_t messages, off_t events)
@@ -531,7 +531,8 @@ static void check_lost_rows(void)
     fake_env_init(&fe);
     fake_random_seed(&fe, 22);
     directory_open(&f);
-    tap_row("a table that knows more than the log: it goes on from what the log still has");
+    tap_row(
+        "entries for rows that the log has lost: the conversation continues from the rows that are left");
     maki_proxy *p = open_proxy(&fe, f.path);
     say(p, SAY("u:a", "1"));
     off_t messages = length_of(f.path, false), events = length_of(f.path, true);
@@ -547,7 +548,7 @@ static void check_lost_rows(void)
     directory_close(&f);
 }
 
-/* The log was cut and has grown again: where the table says that a message is, another one is. */
+/* The log was truncated and has grown again: entries of the table point at other messages. */
 static void check_regrown(void)
 {
     static fake_env fe;
@@ -555,7 +556,7 @@ static void check_regrown(void)
     fake_env_init(&fe);
     fake_random_seed(&fe, 24);
     directory_open(&f);
-    tap_row("rows that were lost, and others in their place: the table is not believed");
+    tap_row("rows that were lost, and others with their numbers: the entries are not used");
     maki_proxy *p = open_proxy(&fe, f.path);
     say(p, SAY("u:やあ", "1"));
     off_t messages = length_of(f.path, false), events = length_of(f.path, true);
@@ -567,13 +568,13 @@ static void check_regrown(void)
     say(p, SAY("u:やあ|a:1|u:b|a:2|u:d", "4"));
     check_views(f.path, "u:やあ|a:1|u:b|a:2|u:d|a:4", 8);
 
-    tap_row("and what is right is believed again");
+    tap_row("new entries are used again");
     say(p, SAY("u:やあ|a:1|u:b|a:2|u:e", "5"));
     say(p, SAY("u:やあ|a:1|u:c|a:3|u:f", "6"));
     check_views(f.path, "u:やあ|a:1|u:c|a:3|u:f|a:6", 12);
     maki_proxy_close(p);
 
-    tap_row("nothing of it is left: it is taken over whole");
+    tap_row("an empty log: all messages are recorded again");
     remove_logs(f.path);
     p = open_proxy(&fe, f.path);
     say(p, SAY("u:やあ|a:1|u:b|a:2|u:e", "5"));
@@ -612,7 +613,7 @@ static maki_exchange *begin_long(maki_proxy *p, char letter)
     return x;
 }
 
-/* Each descriptor in turn is the one too many: then the end says so, and does not pass for durable. */
+/* Each duplication of a descriptor fails in turn: the exchange ends with an error, not as durable. */
 static void check_no_descriptors(void)
 {
     static fake_env fe;
@@ -621,7 +622,7 @@ static void check_no_descriptors(void)
     fake_env_init(&fe);
     fake_random_seed(&fe, 23);
     directory_open(&f);
-    tap_row("what has no descriptor to be synced by is told");
+    tap_row("a log without a descriptor to sync is an error");
     maki_proxy *p = open_proxy(&fe, f.path);
     CHECK_EQ(getrlimit(RLIMIT_NOFILE, &usual), 0);
     for (char i = 0; i < 8; i++) {
@@ -658,7 +659,8 @@ static void check_closed_between(void)
     files.sync = counting_sync;
     env.files = &files;
     directory_open(&f);
-    tap_row("what is not in the journal is synced, though others had to be opened meanwhile");
+    tap_row(
+        "rows that are not in the journal are synced, also when the conversation was closed meanwhile");
     maki_proxy_options options = { .home = f.path, .open_max = 1 };
     CHECK_STATUS(maki_proxy_open(&env, &options, &p, &err), MAKI_OK, &err);
     x = begin_long(p, 'x');
@@ -674,9 +676,9 @@ static void check_closed_between(void)
     directory_close(&f);
 }
 
-/* ---- anything goes --------------------------------------------------------------------------------------- */
+/* ---- random requests ------------------------------------------------------------------------------------- */
 
-/* Requests at random, in sessions with names: whatever a client sends, the view is what it sent and the reply. */
+/* Random requests in named sessions: the view is always the request and its reply. */
 static void check_random(void)
 {
     enum { STEPS = 400, TALKS = 3, LONGEST = 12 };
@@ -693,7 +695,7 @@ static void check_random(void)
     maki_proxy_options options = { .home = f.path, .open_max = 2 };
     maki_proxy *p = NULL;
     CHECK_STATUS(maki_proxy_open(&fe.env, &options, &p, &err), MAKI_OK, &err);
-    tap_row("%d requests at random: the view is what was sent last, and its reply", STEPS);
+    tap_row("%d random requests: the view is what was sent last, and its reply", STEPS);
     for (int step = 0; step < STEPS; step++) {
         size_t k = tap_below(&random, TALKS), keep = count[k], what = tap_below(&random, 8);
         if (what < 3) keep = tap_below(&random, count[k] + 1); /* back to an earlier point */
@@ -731,7 +733,7 @@ static void check_random(void)
     directory_close(&f);
 }
 
-/* Many turns, many conversations at once, few of them open: each goes on where it was. */
+/* Many conversations in turns, few of them open: each continues where it was. */
 static void check_many(void)
 {
     enum { TALKS = 40, TURNS = 12 };
@@ -765,7 +767,7 @@ static void check_many(void)
     directory_close(&f);
 }
 
-/* Each allocation fails in turn: the exchange says so, nothing leaks, and the next one works. */
+/* Each allocation fails in turn: the exchange fails, nothing leaks, and the next one works. */
 static void check_nomem(void)
 {
     static fake_env fe;
@@ -794,40 +796,40 @@ static void check_nomem(void)
     }
 }
 
-static ssize_t (*true_pwrite)(const maki_files *, int, const void *, size_t, off_t);
-static size_t writes, writes_most; /* after so many the disk is full; 0: it is not */
+static ssize_t (*real_pwrite)(const maki_files *, int, const void *, size_t, off_t);
+static size_t writes, writes_max; /* after so many the disk is full; 0: it is not */
 
 static ssize_t full_pwrite(const maki_files *self, int fd, const void *bytes, size_t n, off_t at)
 {
-    if (!writes_most || ++writes < writes_most) return true_pwrite(self, fd, bytes, n, at);
+    if (!writes_max || ++writes < writes_max) return real_pwrite(self, fd, bytes, n, at);
     errno = ENOSPC;
     return -1;
 }
 
-/* The disk is full from the n-th write on: the exchange says so, and when there is room the conversation goes on from its
+/* The disk is full from the n-th write on: the exchange fails, and when there is space the conversation continues from its
  * end and from before. */
-static void check_no_capacity(void)
+static void check_disk_full(void)
 {
     static fake_env fe;
-    tap_row("the disk is full after each write in turn");
+    tap_row("the disk is full from each write in turn");
     for (size_t nth = 1;; nth++) {
         directory f;
         maki_err err = { 0 };
         turn second = SAY("u:a|a:1|u:b", "2"), third = SAY("u:a|a:1|u:枝", "3");
         fake_env_init(&fe);
-        true_pwrite = fe.files_table.table.pwrite;
+        real_pwrite = fe.files_table.table.pwrite;
         fe.files_table.table.pwrite = full_pwrite;
         fake_random_seed(&fe, 15);
         directory_open(&f);
         maki_proxy *p = open_proxy(&fe, f.path);
         say(p, SAY("u:a", "1"));
         writes = 0;
-        writes_most = nth;
+        writes_max = nth;
         maki_status st = say_with(p, &second, false, &err);
         bool full = writes >= nth;
         CHECK(full || st == MAKI_OK);
         if (full) (void)!say_with(p, &third, false, &err);
-        writes_most = 0;
+        writes_max = 0;
         say(p, third);
         say(p, second);
         say(p, SAY("u:a|a:1|u:b|a:2|u:c", "4"));
@@ -910,6 +912,6 @@ int main(void)
     check_random();
     check_many();
     check_nomem();
-    check_no_capacity();
+    check_disk_full();
     return tap_end();
 }

@@ -1,4 +1,4 @@
-/* scope_test.c -- scopes: HMAC-SHA-256 as published, and a secret that stays. */
+/* scope_test.c -- scopes: HMAC-SHA-256 against published vectors, and the secret is created once. */
 #include "proxy/scope.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@ static void check_scope(void)
     maki_hex(a, sizeof a, hex);
     CHECK_CSTR(hex, "5177e637aaac0b50e5dca8bb05b0b571");
 
-    tap_row("parts do not run into each other");
+    tap_row("the boundary between parts counts");
     maki_str one[] = { MAKI_LIT("ab"), MAKI_LIT("c") }, other[] = { MAKI_LIT("a"), MAKI_LIT("bc") };
     CHECK_STATUS(maki_scope_of(secret, one, 2, a, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_scope_of(secret, other, 2, b, &err), MAKI_OK, &err);
@@ -45,20 +45,20 @@ static void check_secret(fake_env *fe, const directory *f)
     strcpy(path, directory_file(f, "secret"));
     fake_random_seed(fe, 7);
 
-    tap_row("a secret is made once, for its owner alone");
+    tap_row("the secret is created once, readable by its owner only");
     CHECK_STATUS(maki_secret_read(&fe->env, path, first, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_secret_read(&fe->env, path, again, &err), MAKI_OK, &err);
     CHECK(memcmp(first, again, sizeof first) == 0);
     CHECK(stat(path, &st) == 0 && (st.st_mode & 0777) == 0600);
 
-    tap_row("one that cannot be opened at present is not replaced");
+    tap_row("a secret that cannot be opened is not replaced");
     fake_files_fail_at(fe, 1, EMFILE);
     CHECK_STATUS(maki_secret_read(&fe->env, path, again, &err), MAKI_IO, &err);
     fake_files_fail_at(fe, 0, 0);
     CHECK_STATUS(maki_secret_read(&fe->env, path, again, &err), MAKI_OK, &err);
     CHECK(memcmp(first, again, sizeof first) == 0);
 
-    tap_row("half a secret is replaced");
+    tap_row("a truncated secret is replaced");
     directory_write(path, MAKI_LIT("short"));
     CHECK_STATUS(maki_secret_read(&fe->env, path, again, &err), MAKI_OK, &err);
     CHECK(memcmp(first, again, sizeof first) != 0);

@@ -1,4 +1,4 @@
-/* limit_test.c -- turn limits: which one holds, and what a cut leaves. */
+/* limit_test.c -- turn limits: which limit is effective, and what stays in view. */
 #include <stdio.h>
 #include <string.h>
 
@@ -38,7 +38,7 @@ static const struct channel_row {
 static void test_which(void)
 {
     for (size_t i = 0; i < COUNT(least_rows); i++) {
-        tap_row("the least wins: %s", least_rows[i].name);
+        tap_row("the smallest limit is effective: %s", least_rows[i].name);
         CHECK_EQ(maki_turn_limit(&least_rows[i].limits, least_rows[i].channel),
                  least_rows[i].limit);
     }
@@ -52,7 +52,7 @@ static void test_which(void)
     }
 }
 
-/* ---- what a cut leaves ------------------------------------------------------------------------------- */
+/* ---- what stays in view ------------------------------------------------------------------------------ */
 
 /* A turn: a question, perhaps calls with their results, an answer. */
 static void add_turn(maki_conv *conv, tap_random *random, int n)
@@ -85,7 +85,7 @@ typedef struct seen {
     uint64_t pin;
 } seen;
 
-static maki_status look(void *ctx, const maki_view_message *m, maki_err *err)
+static maki_status inspect_message(void *ctx, const maki_view_message *m, maki_err *err)
 {
     seen *s = ctx;
     bool result = maki_str_has(m->json, MAKI_LIT("tool_result"));
@@ -101,17 +101,17 @@ static maki_status look(void *ctx, const maki_view_message *m, maki_err *err)
     return MAKI_OK;
 }
 
-static seen look_at(maki_conv *conv, uint64_t pin)
+static seen inspect_view(maki_conv *conv, uint64_t pin)
 {
     seen s = { .pin = pin };
     const maki_view *view;
     maki_err err = { 0 };
     CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_conv_each(conv, view, look, &s, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_each(conv, view, inspect_message, &s, &err), MAKI_OK, &err);
     return s;
 }
 
-/* Turn after turn under a limit. */
+/* Append turns and apply the limit after each. */
 static void run_limit(kit *k, uint64_t limit, uint64_t seed)
 {
     char path[400];
@@ -122,8 +122,9 @@ static void run_limit(kit *k, uint64_t limit, uint64_t seed)
     maki_change change;
     int cuts = 0, last_cut = 0;
     uint64_t pin = 0;
-    tap_row("200 turns under a limit of %d: pairs whole, the first and pinned stay, few cuts",
-            (int)limit);
+    tap_row(
+        "200 turns with a limit of %d: pairs stay together, first and pinned messages in view, few truncations",
+        (int)limit);
     snprintf(path, sizeof path, "%s/l%d.jsonl", k->sessions, (int)limit);
     CHECK_STATUS(maki_conv_open(&k->fe.env, path, &how, &conv, &err), MAKI_OK, &err);
     for (int n = 1; n <= 200; n++) {
@@ -134,7 +135,7 @@ static void run_limit(kit *k, uint64_t limit, uint64_t seed)
             CHECK_STATUS(maki_conv_pin(conv, NULL, pin, true, &change, &err), MAKI_OK, &err);
         }
         maki_status st = maki_conv_limit_turns(conv, limit, false, &limited, &err);
-        seen s = look_at(conv, pin);
+        seen s = inspect_view(conv, pin);
         bool good = CHECK_STATUS(st, MAKI_OK, &err) && CHECK((uint64_t)s.turns <= limit) &&
                     CHECK_EQ(s.results_alone, 0) && CHECK(s.first && (pin == 0 || s.pinned)) &&
                     CHECK(s.markers <= 1) && CHECK_EQ(limited.left, s.turns);
@@ -165,14 +166,14 @@ static void test_undo(kit *k)
     tap_row("a preview hides nothing");
     CHECK_STATUS(maki_conv_limit_turns(conv, 10, true, &limited, &err), MAKI_OK, &err);
     CHECK(limited.turns == 11 && limited.left == 8 && limited.change.event == 0);
-    CHECK_EQ(look_at(conv, 0).turns, 11);
-    tap_row("a cut takes a fifth at once, deletes nothing and can be undone");
+    CHECK_EQ(inspect_view(conv, 0).turns, 11);
+    tap_row("a truncation hides a fifth of the limit at once, deletes nothing and can be undone");
     CHECK_STATUS(maki_conv_limit_turns(conv, 10, false, &limited, &err), MAKI_OK, &err);
     CHECK(limited.left == 8 && limited.change.event > 0);
-    CHECK_EQ(look_at(conv, 0).turns, 8);
+    CHECK_EQ(inspect_view(conv, 0).turns, 8);
     CHECK_STATUS(maki_conv_undo(conv, NULL, limited.change.event, &change, &err), MAKI_OK, &err);
-    CHECK_EQ(look_at(conv, 0).turns, 11);
-    CHECK_EQ(look_at(conv, 0).markers, 0);
+    CHECK_EQ(inspect_view(conv, 0).turns, 11);
+    CHECK_EQ(inspect_view(conv, 0).markers, 0);
     tap_row("0 is no limit");
     CHECK_STATUS(maki_conv_limit_turns(conv, 0, false, &limited, &err), MAKI_OK, &err);
     CHECK_EQ(limited.change.event, 0);

@@ -1,4 +1,4 @@
-/* resolve_test.c -- which session a message belongs to, and what holds for one. */
+/* resolve_test.c -- finding or creating the session of a message, and its overrides. */
 #include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
@@ -128,7 +128,7 @@ static void test_keys(void)
         else
             CHECK(strstr(err.msg, row->key) != NULL);
     }
-    tap_row("a key that would be too long is refused");
+    tap_row("a key over the maximum length is refused");
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
     maki_origin from = { "default", "c", long_name, "", "" };
@@ -170,14 +170,14 @@ static void test_resolve(kit *k)
     CHECK_TEXT(text, maki_str_of(want));
     free((void *)(uintptr_t)text.ptr);
 
-    tap_row("is found again, also without sessions.json");
+    tap_row("the session is found again, also without sessions.json");
     maki_resolved again = resolve(k, "さくら", false);
     CHECK(!again.created);
     CHECK_CSTR(again.session.id, first.session.id);
     unlink(k->view);
     again = resolve(k, "さくら", false);
     CHECK_CSTR(again.session.id, first.session.id);
-    tap_row("another sender has another");
+    tap_row("another sender has another session");
     CHECK(strcmp(resolve(k, "小明", false).session.id, first.session.id) != 0);
 
     tap_row("hostile names never become paths");
@@ -204,7 +204,7 @@ static void test_fresh(kit *k)
     unlink(k->view);
     CHECK_CSTR(resolve(k, "さくら", false).session.overrides, overrides.overrides);
 
-    tap_row("a new one takes the key and the overrides; the old one is archived");
+    tap_row("--new: the new session takes the key and the overrides; the old one is archived");
     maki_resolved new_one = resolve(k, "さくら", true);
     CHECK(new_one.created && strcmp(new_one.session.id, old.session.id) != 0);
     CHECK_CSTR(new_one.session.overrides, overrides.overrides);
@@ -214,7 +214,7 @@ static void test_fresh(kit *k)
     unlink(k->view);
     CHECK_CSTR(resolve(k, "さくら", false).session.id, new_one.session.id);
 
-    tap_row("one whose key is taken stays archived");
+    tap_row("a session whose key was taken stays archived");
     maki_session_change active = { NULL, 0 }, archived = { NULL, 1 };
     CHECK_STATUS(maki_session_set(&k->fe.env, path_of(k, old.session.id), &active, &s, &err),
                  MAKI_REFUSED, &err);
@@ -225,7 +225,7 @@ static void test_fresh(kit *k)
                  MAKI_OK, &err);
     CHECK_CSTR(resolve(k, "さくら", false).session.id, old.session.id);
 
-    tap_row("of two with one key the older is found, whoever asks");
+    tap_row("of two sessions with one key the older is found by every process");
     kit_session(
         k, "0-copy",
         "{\"type\":\"header\",\"version\":1,\"sessionId\":\"0-copy\",\"createdAt\":1800000000000,"
@@ -238,7 +238,7 @@ static void test_fresh(kit *k)
 
 enum { EACH = 25 };
 
-/* Half of the senders are asked for by both. */
+/* Half of the senders are resolved by both processes. */
 static void resolve_many(kit *k, int process)
 {
     for (int i = 0; i < EACH; i++) {
@@ -254,7 +254,7 @@ static void test_two_processes(void)
     kit_all all;
     int status = 1;
     kit_open(&k);
-    tap_row("two processes at once lose nothing of each other and make no session twice");
+    tap_row("two concurrent processes lose no entry and create no session twice");
     pid_t child = fork();
     fake_random_seed(&k.fe, child == 0 ? 11 : 12);
     if (child == 0) {
@@ -299,13 +299,13 @@ static void test_faults(void)
     }
 }
 
-/* A new one in the place of another, with each call failing in turn: whatever happens, what the sender set for his
+/* A new session in the place of another, with each call failing in turn: whatever happens, what the sender set for his
  * chats holds in the session that is found next. */
 static void test_fresh_faults(void)
 {
     static const char *const wanted = "{\"thinking\":\"medium\"}";
     bool injected = true;
-    tap_row("a new one with each call of the files failing in turn: the overrides are not lost");
+    tap_row("--new with each file call failing in turn: the overrides are not lost");
     for (size_t nth = 1; injected && nth < 600; nth++) {
         kit k;
         kit_open(&k);
@@ -332,7 +332,7 @@ static void test_fresh_faults(void)
     }
 }
 
-/* No lock is held while a model answers: one is held by nobody but during a call of ours. */
+/* No lock is held while a model answers: locks are held only inside of calls. */
 static void test_no_lock_between(kit *k)
 {
     maki_session_index_lock lock = { 0 };
@@ -342,12 +342,12 @@ static void test_no_lock_between(kit *k)
     maki_change change;
     maki_str question = MAKI_LIT("{\"role\":\"user\",\"content\":\"?\"}");
     maki_str answer = MAKI_LIT("{\"role\":\"assistant\",\"content\":\"!\"}");
-    tap_row("between a question and its answer nobody holds a lock");
+    tap_row("between a question and its answer no lock is held");
     maki_resolved r = resolve(k, "lock", false);
     CHECK_STATUS(maki_conv_open(&k->fe.env, path_of(k, r.session.id), &how, &mine, &err), MAKI_OK,
                  &err);
     CHECK_STATUS(maki_conv_append(mine, NULL, &question, 1, &change, &err), MAKI_OK, &err);
-    /* the model thinks; somebody else writes to the same session, and to the roster */
+    /* the model thinks; somebody else writes to the same session, and to the session index */
     CHECK_STATUS(maki_conv_open(&k->fe.env, path_of(k, r.session.id), &how, &other, &err), MAKI_OK,
                  &err);
     CHECK_STATUS(maki_conv_append(other, NULL, &question, 1, &change, &err), MAKI_OK, &err);

@@ -1,4 +1,4 @@
-/* session_index_test.c -- sessions.json is only a view: whatever happens to it, nothing is lost. */
+/* session_index_test.c -- sessions.json is derived: it may be damaged, stale or locked, and nothing is lost. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 #define USAGE(i, o)                                                                              \
     "{\"ev\":1,\"at\":2,\"ts\":1,\"type\":\"usage\",\"head\":\"\",\"input\":" i ",\"output\":" o \
     "}\n"
-/* A summary that a model wrote, and one that none did. */
+/* A summary that a model wrote, and an offline one. */
 #define SUMMARY(type, i, o)                                                         \
     "{\"ev\":3,\"at\":2,\"ts\":1,\"type\":\"" type "\",\"head\":\"\",\"cost\":0.1," \
     "\"summarizer\":{\"model\":\"s-1\",\"input\":" i ",\"output\":" o "}}\n"
@@ -38,7 +38,7 @@ static void free_text(maki_str text)
     free((void *)(uintptr_t)text.ptr);
 }
 
-/* Four sessions, as the seed shows them and otherwise. */
+/* Four sessions: in the reference's form, and others. */
 static void write_four(const kit *k)
 {
     kit_session(k, "aaa",
@@ -77,11 +77,11 @@ static bool is_whole(const kit *k)
     return good;
 }
 
-static void test_made(kit *k)
+static void test_rebuilt(kit *k)
 {
     kit_all all;
     maki_str text, entries, entry;
-    tap_row("made from the transcripts, and then read");
+    tap_row("rebuilt from the transcripts, then read from the file");
     write_four(k);
     kit_read(k, &all);
     CHECK_CSTR(all.text, four);
@@ -93,7 +93,7 @@ static void test_made(kit *k)
     CHECK(!all.report.rebuilt);
     CHECK_EQ(all.report.changed, 0);
 
-    tap_row("an entry has the seed's fields");
+    tap_row("an entry has the fields of the reference");
     text = directory_read(k->view);
     if (CHECK(maki_json_get(text, MAKI_LIT("entries"), &entries) &&
               maki_json_get(entries, MAKI_LIT("aaa"), &entry))) {
@@ -113,14 +113,14 @@ static void test_made(kit *k)
 static void test_growth(kit *k)
 {
     kit_all all;
-    tap_row("what was said since is added, and only that is read");
+    tap_row("new messages are added, and only they are read");
     kit_append(k, "aaa", ".jsonl", USER REPLY("m-3"));
     kit_append(k, "aaa", ".events.jsonl", USAGE("1000", "1"));
     kit_read(k, &all);
     CHECK_EQ(all.report.changed, 1);
     CHECK(strstr(all.text, "aaa agent:default:telegram:さくら 4 1300 51 m-3 active -\n") != NULL);
 
-    tap_row("a half written row is not a message yet");
+    tap_row("an incomplete row is not a message yet");
     kit_append(k, "aaa", ".jsonl", "{\"role\":\"user\",\"con");
     kit_read(k, &all);
     CHECK(strstr(all.text, " 4 1300 51 m-3 ") != NULL);
@@ -130,11 +130,11 @@ static void test_growth(kit *k)
     kit_read(k, &all);
     CHECK(strstr(all.text, " 5 1300 51 m-3 ") != NULL);
 
-    tap_row("one that became shorter is read from its beginning");
+    tap_row("a transcript that became shorter is read from its beginning");
     write_four(k);
     check_four(k);
 
-    tap_row("one that is gone is not there any more, and a new one is");
+    tap_row("a deleted session disappears, a new one appears");
     char path[400];
     snprintf(path, sizeof path, "%s/aaa.jsonl", k->sessions);
     unlink(path);
@@ -149,8 +149,8 @@ static void test_growth(kit *k)
 
 /* ---- damage ---------------------------------------------------------------------------------------- */
 
-/* What was put aside by the tests before. */
-static void remove_asides(const kit *k)
+/* Remove the damaged copies of earlier tests. */
+static void remove_damaged(const kit *k)
 {
     char path[400];
     for (int i = 1; i < 100; i++) {
@@ -171,17 +171,17 @@ static void test_truncated(kit *k)
     maki_str whole = directory_read(k->view);
     int (*sync_it)(const maki_files *, int) = k->fe.files_table.table.sync;
     k->fe.files_table.table.sync = no_sync; /* a thousand views: the disk need not keep them */
-    tap_row("cut off after any byte: nothing is lost, and it is whole again");
+    tap_row("truncated at any byte: nothing is lost, and the file is complete again");
     bool good = true;
     for (size_t n = 0; good && n < whole.len; n++) {
         kit_all all;
         directory_write(k->view, maki_str_to(whole, n));
         kit_read(k, &all);
         good = CHECK_CSTR(all.text, four) && CHECK(is_whole(k));
-        remove_asides(k);
+        remove_damaged(k);
         if (!good) printf("# after %zu of %zu bytes\n", n, whole.len);
     }
-    tap_row("a byte changed anywhere: every session is still there");
+    tap_row("any byte changed: every session is still listed");
     for (size_t n = 0; good && n < whole.len; n += 3) {
         kit_all all;
         char *text = malloc(whole.len);
@@ -190,7 +190,7 @@ static void test_truncated(kit *k)
         directory_write(k->view, (maki_str){ text, whole.len });
         kit_read(k, &all);
         good = CHECK_STATUS(all.status, MAKI_OK, &all.err) && CHECK_EQ(all.report.all, 4);
-        remove_asides(k);
+        remove_damaged(k);
         if (!good) printf("# byte %zu\n", n);
         free(text);
     }
@@ -225,7 +225,7 @@ static const struct damage_row {
       "{\"entries\":{\"zzz\":{\"id\":\"zzz\"},\"../../x\":{},\"\":{},\"a\\u0000b\":{}}}" },
     { "an id that is a path", "{\"entries\":{\"/etc/passwd\":{},\"..\":{},\"aaa/../bbb\":{}}}" },
     { "something behind it", "{\"entries\":{}}{\"entries\":{}}" },
-    { "a folder's time that is none", "{\"folder\":-1,\"entries\":{}}" },
+    { "a directory's time that is none", "{\"folder\":-1,\"entries\":{}}" },
 };
 
 static void test_damage(kit *k)
@@ -251,20 +251,20 @@ static void test_damage(kit *k)
     CHECK(is_whole(k));
 }
 
-static void test_aside(kit *k)
+static void test_damaged_copy(kit *k)
 {
     kit_all all;
     char path[400];
-    tap_row("what was damaged is kept beside it, and that is said");
+    tap_row("a damaged file is kept next to it, and a note reports it");
     directory_write(k->view, MAKI_LIT("{\"mine\":\"precious\",\"entries\":{"));
-    remove_asides(k);
+    remove_damaged(k);
     kit_read(k, &all);
     CHECK(strstr(all.report.note, "sessions.json.damaged-1") != NULL);
     snprintf(path, sizeof path, "%s.damaged-1", k->view);
     maki_str kept = directory_read(path);
     CHECK_STR(kept, "{\"mine\":\"precious\",\"entries\":{");
     free_text(kept);
-    tap_row("an empty one is not");
+    tap_row("an empty file is not kept");
     directory_write(k->view, MAKI_LIT(""));
     kit_read(k, &all);
     CHECK(all.report.rebuilt && !all.report.note[0]);
@@ -273,7 +273,7 @@ static void test_aside(kit *k)
 static void test_in_its_place(kit *k)
 {
     kit_all all;
-    tap_row("a folder in its place: it stays, the answer is right, and it is said");
+    tap_row("a directory in its place: it stays, the answer is right, and a note reports it");
     unlink(k->view);
     mkdir(k->view, 0700);
     kit_read(k, &all);
@@ -298,7 +298,7 @@ static void test_in_its_place(kit *k)
 static void test_unknown_fields(kit *k)
 {
     kit_all all;
-    tap_row("fields of other programs stay, at the top and in entries");
+    tap_row("unknown fields are preserved, at the top and in entries");
     directory_write(
         k->view,
         MAKI_LIT(
@@ -318,12 +318,12 @@ static void test_unknown_fields(kit *k)
     check_four(k);
 }
 
-/* What other programs have in it survives any failure, or is put aside. */
+/* Unknown fields survive any failure, or are in a damaged copy. */
 static void test_unknown_fields_kept(kit *k)
 {
     static char large[3 << 20];
     bool injected = true;
-    tap_row("fields of other programs, with each allocation failing in turn");
+    tap_row("unknown fields, with each allocation failing in turn");
     for (size_t nth = 1; injected; nth++) {
         kit_all all;
         directory_write(k->view, MAKI_LIT("{\"theirs\":\"私の\",\"entries\":{},\"more\":[1]}"));
@@ -337,7 +337,7 @@ static void test_unknown_fields_kept(kit *k)
         if (!good) printf("# allocation %zu: %s\n", nth, all.err.msg);
         free_text(text);
     }
-    tap_row("megabytes of them stay too");
+    tap_row("megabytes of them are preserved, too");
     kit_all all;
     size_t n = (size_t)sprintf(large, "{\"entries\":{}");
     for (int i = 0; n + 2000 < sizeof large; i++)
@@ -359,7 +359,8 @@ static void test_locked(kit *k)
     kit_all all;
     int ready[2], done[2];
     char byte;
-    tap_row("locked by another process: right, not written, and that is said");
+    tap_row(
+        "locked by another process: the answer is right, nothing is written, and a note reports it");
     if (pipe(ready) != 0 || pipe(done) != 0) abort();
     unlink(k->view);
     pid_t child = fork();
@@ -379,7 +380,7 @@ static void test_locked(kit *k)
     CHECK(access(k->view, F_OK) != 0);
     close(done[1]);
     waitpid(child, NULL, 0);
-    tap_row("and written when the lock is free again");
+    tap_row("written when the lock is free again");
     kit_read(k, &all);
     CHECK(all.report.written);
     close(ready[0]);
@@ -408,7 +409,7 @@ static void test_often(kit *k)
     check_four(k);
 }
 
-/* ---- the folder's time ----------------------------------------------------------------------------- */
+/* ---- the directory's time ----------------------------------------------------------------------------- */
 
 static void set_time(const char *path, time_t seconds)
 {
@@ -421,7 +422,7 @@ static void test_directory_time(kit *k)
     kit_all all;
     char path[400];
     int64_t before = k->fe.now_ms;
-    tap_row("a folder that has not changed is not listed again");
+    tap_row("a directory that has not changed is not listed again");
     set_time(k->sessions, 1600000000);
     kit_read(k, &all); /* the fake clock is later: the time may be trusted */
     CHECK(all.report.written);
@@ -434,18 +435,18 @@ static void test_directory_time(kit *k)
     set_time(k->sessions, 1600000000); /* as nobody does */
     check_four(k);
 
-    tap_row("files that grew are noticed all the same");
+    tap_row("files that grew are noticed");
     kit_append(k, "会議", ".jsonl", USER);
     kit_read(k, &all);
     CHECK(strstr(all.text, "会議 - 2") != NULL && strstr(all.text, "eee") == NULL);
-    tap_row("and a file that is gone");
+    tap_row("a deleted file is noticed");
     unlink(path);
     snprintf(path, sizeof path, "%s/会議.jsonl", k->sessions);
     unlink(path);
     set_time(k->sessions, 1600000000);
     kit_read(k, &all);
     CHECK(strstr(all.text, "会議") == NULL && all.report.all == 3);
-    tap_row("a view that breaks off is not trusted about the folder");
+    tap_row("the directory time of a truncated index is not used");
     write_four(k);
     check_four(k);
     text = directory_read(k->view);
@@ -460,7 +461,7 @@ static void test_directory_time(kit *k)
 
 /* ---- faults ---------------------------------------------------------------------------------------- */
 
-/* With the n-th call failing: the answer is right or an error, and the view is whole or not there. */
+/* With the n-th call failing: the answer is right or an error, and the file is complete or missing. */
 static void run_faults(kit *k, bool files)
 {
     static const int errors[] = { EIO, ENOSPC };
@@ -494,7 +495,7 @@ static void run_faults(kit *k, bool files)
 
 static void test_faults(kit *k)
 {
-    tap_row("each call of the files failing in turn");
+    tap_row("each file call failing in turn");
     run_faults(k, true);
     tap_row("each allocation failing in turn");
     run_faults(k, false);
@@ -509,19 +510,19 @@ static void test_faults(kit *k)
     tap_row("no temporary file is left");
     directory agent;
     snprintf(agent.path, sizeof agent.path, "%s/agents/default", k->home.path);
-    remove_asides(k);
+    remove_damaged(k);
     CHECK_EQ(directory_count(&agent), 3); /* sessions, sessions.json, sessions.lock */
 }
 
 /* ---- many ------------------------------------------------------------------------------------------ */
 
-typedef struct tally {
+typedef struct session_sum {
     uint64_t count, messages, input;
-} tally;
+} session_sum;
 
 static maki_status add_up(void *ctx, const maki_session *s, maki_err *err)
 {
-    tally *t = ctx;
+    session_sum *t = ctx;
     (void)err;
     t->count++;
     t->messages += s->messages;
@@ -537,18 +538,18 @@ static maki_status nothing(void *ctx, const maki_session *s, maki_err *err)
     return MAKI_OK;
 }
 
-static void count_many(const kit *k, tally *t, maki_session_index_report *report)
+static void count_many(const kit *k, session_sum *t, maki_session_index_report *report)
 {
     maki_env env = maki_env_system();
     maki_err err = { 0 };
     maki_session_index_in in = { .home = k->home.path, .agent = "default", .fn = add_up, .ctx = t };
-    *t = (tally){ 0 };
+    *t = (session_sum){ 0 };
     CHECK_STATUS(maki_session_index_each(&env, &in, report, &err), MAKI_OK, &err);
 }
 
 static void check_many(const kit *k, bool rebuilt)
 {
-    tally t;
+    session_sum t;
     maki_session_index_report report;
     count_many(k, &t, &report);
     CHECK_EQ(t.count, 10000);
@@ -561,7 +562,7 @@ static void test_many(void)
 {
     kit k;
     kit_open(&k);
-    tap_row("ten thousand sessions: made again from the transcripts");
+    tap_row("ten thousand sessions: rebuilt from the transcripts");
     for (int i = 0; i < 10000; i++) {
         char id[40];
         snprintf(id, sizeof id, "%08x-0000-4000-8000-%012d", (unsigned)i * 2654435761u, i);
@@ -570,9 +571,9 @@ static void test_many(void)
                     USAGE("7", "1"));
     }
     check_many(&k, true);
-    tap_row("and read from the view");
+    tap_row("read from the index");
     check_many(&k, false);
-    tap_row("emptied, cut in the middle, removed");
+    tap_row("the index emptied, truncated, removed");
     struct stat st;
     maki_str whole = directory_read(k.view);
     directory_write(k.view, MAKI_LIT(""));
@@ -595,7 +596,7 @@ static void test_no_files(void)
     char path[400];
     maki_err err = { 0 };
     kit_open(&k);
-    tap_row("pipes that are named like files of a session are passed over, and not waited for");
+    tap_row("pipes that are named like files of a session are skipped, and not waited for");
     snprintf(path, sizeof path, "%s/管.jsonl", k.sessions);
     if (mkfifo(path, 0600) != 0) abort();
     kit_session(&k, "aaa", USER, NULL);
@@ -607,7 +608,7 @@ static void test_no_files(void)
     CHECK(strncmp(all.text, "aaa ", 4) == 0 && all.report.all == 1);
     kit_close(&k);
 
-    tap_row("a folder of agents that cannot be read is not told as having none");
+    tap_row("a directory of agents that cannot be read is not reported as empty");
     directory home;
     maki_env env = maki_env_system();
     directory_open(&home);
@@ -637,7 +638,7 @@ static void test_names(void)
         { "\xff.jsonl", false },
     };
     maki_str stem;
-    tap_row("which files are sessions");
+    tap_row("names of files that are sessions");
     for (size_t i = 0; i < COUNT(rows); i++)
         CHECK_EQ(maki_name_of_file(rows[i].file, &stem), rows[i].good);
 }
@@ -646,11 +647,11 @@ int main(void)
 {
     kit k;
     kit_open(&k);
-    test_made(&k);
+    test_rebuilt(&k);
     test_growth(&k);
     test_truncated(&k);
     test_damage(&k);
-    test_aside(&k);
+    test_damaged_copy(&k);
     test_in_its_place(&k);
     test_unknown_fields(&k);
     test_unknown_fields_kept(&k);

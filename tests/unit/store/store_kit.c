@@ -1,4 +1,4 @@
-/* store_kit.c -- see store_kit.h. */
+/* store_kit.c -- write the files of sessions, and open, list and read the index (store_kit.h). */
 #include "store_kit.h"
 
 #include <stdio.h>

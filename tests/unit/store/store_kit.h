@@ -1,4 +1,4 @@
-/* store_kit.h -- sessions written by hand, and what the roster says of them. */
+/* store_kit.h -- helpers of the tests of store/: sessions written to files, and reading their index. */
 #ifndef MAKI_TESTS_STORE_KIT_H
 #define MAKI_TESTS_STORE_KIT_H
 
@@ -12,7 +12,7 @@ typedef struct kit {
     char sessions[300], view[300], lock[300];
 } kit;
 
-void kit_open(kit *k); /* with an empty folder of agent "default" */
+void kit_open(kit *k); /* with an empty directory of agent "default" */
 void kit_close(kit *k);
 
 /* Write the files of a session; `events` may be NULL. */

@@ -1,4 +1,4 @@
-/* canon_test.c -- messages that are the same however they are written, and those that are not. */
+/* canon_test.c -- messages that have the same canon however they are written, and those that differ. */
 #include "wire/canon.h"
 
 #include <stdio.h>

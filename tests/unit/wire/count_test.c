@@ -1,4 +1,4 @@
-/* count_test.c -- the tokens of a request, and how count_tokens is answered. */
+/* count_test.c -- counting the tokens of a request, and the answers of the counting endpoints. */
 #include <string.h>
 
 #include "base/str_util.h"

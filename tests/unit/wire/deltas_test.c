@@ -1,4 +1,4 @@
-/* deltas_test.c -- what replies say delta by delta, in the forms that servers really use. */
+/* deltas_test.c -- the deltas of streamed replies, in the formats of real servers. */
 #include <stdio.h>
 
 #include "base/str_util.h"

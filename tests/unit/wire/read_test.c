@@ -1,4 +1,4 @@
-/* read_test.c -- requests of every protocol as rows, read at once and on from every mark. */
+/* read_test.c -- parsing requests of every protocol into rows, at once and resumed at every mark. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* reply_dump.c -- bytes of a table's row into a reply reader, and its result as one text to compare. */
+/* reply_dump.c -- feed the bytes of a test's reply to the parser, and print the result as one text to compare. */
 #include "reply_dump.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* reply_test.c -- replies of every protocol, whole and in streams, put together into rows. */
+/* reply_test.c -- parsing replies of every protocol, whole and streamed, into rows. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "reply_dump.h"
 #include "tap.h"
 
-enum { MOST = 1 << 20 };
+enum { BUFFER_MAX = 1 << 20 };
 
 /* clang-format off */
 #define MESSAGE_START "{'type':'message_start','message':{'id':'msg_1','type':'message','role':'assistant','model':'claude-x'," \
@@ -56,7 +56,7 @@ static const struct reply_row { const char *name; maki_protocol protocol; reply_
     { "anthropic: a call without input", MAKI_WIRE_ANTHROPIC, EVENTS, 200,
       MESSAGE_START START("0", "{'type':'tool_use','id':'t','name':'n','input':{}}") DELTA("0", "{'type':'input_json_delta','partial_json':''}") STOP("0") MESSAGE_END("tool_use"),
       "{'role':'assistant','content':[{'type':'tool_use','id':'t','name':'n','input':{}}]}\n stop='tool_use' id='msg_1' model='claude-x' usage=22/15/7/5/0 complete" },
-    { "anthropic: blocks that come side by side", MAKI_WIRE_ANTHROPIC, EVENTS, 200,
+    { "anthropic: interleaved blocks", MAKI_WIRE_ANTHROPIC, EVENTS, 200,
       MESSAGE_START START("0", "{'type':'text','text':''}") START("1", "{'type':'text','text':''}") DELTA("1", "{'type':'text_delta','text':'b'}") STOP("1")
       DELTA("0", "{'type':'text_delta','text':'a'}") STOP("0") MESSAGE_END("end_turn"),
       "{'role':'assistant','content':[{'type':'text','text':'a'},{'type':'text','text':'b'}]}\n stop='end_turn' id='msg_1' model='claude-x' usage=22/15/7/5/0 complete" },
@@ -73,10 +73,10 @@ static const struct reply_row { const char *name; maki_protocol protocol; reply_
     { "anthropic: whole, an error", MAKI_WIRE_ANTHROPIC, WHOLE, 400, "{'type':'error','error':{'type':'invalid_request_error','message':'prompt is too long'}}",
       " error={'type':'error','error':{'type':'invalid_request_error','message':'prompt is too long'}}" },
     { "anthropic: an error that is not JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 502, "<html>Bad 'Gateway'</html>", " error={'status':502,'message':'<html>Bad \\'Gateway\\'</html>'}" },
-    { "anthropic: an error without a word", MAKI_WIRE_ANTHROPIC, WHOLE, 500, "", " error={'status':500,'message':''}" },
+    { "anthropic: an error with an empty body", MAKI_WIRE_ANTHROPIC, WHOLE, 500, "", " error={'status':500,'message':''}" },
     { "anthropic: whole, cut", MAKI_WIRE_ANTHROPIC, WHOLE, 200, "{'id':'m','type':'mess", "" },
     { "anthropic: not JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 200, "hello", " invalid" },
-    { "anthropic: a stream that says it is JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 200, "event: x\ndata: {'type':'content_block_start','index':0,'content_block':{'type':'text','text':'a'}}\n\ndata: {'type':'message_stop'}\n\n",
+    { "anthropic: a stream with the content type of JSON", MAKI_WIRE_ANTHROPIC, WHOLE, 200, "event: x\ndata: {'type':'content_block_start','index':0,'content_block':{'type':'text','text':'a'}}\n\ndata: {'type':'message_stop'}\n\n",
       "{'role':'assistant','content':[{'type':'text','text':'a'}]}\n complete" },
     { "anthropic: nothing", MAKI_WIRE_ANTHROPIC, EVENTS, 200, "", "" },
 
@@ -109,12 +109,12 @@ static const struct reply_row { const char *name; maki_protocol protocol; reply_
       "{'role':'assistant','content':'ab','content_parts':[{'type':'thinking','thinking':[]}]}\n id='c1' model='gpt-x' complete" },
     { "chat: an error in the stream", MAKI_WIRE_CHAT, EVENTS, 200, CHUNK("'delta':{'role':'assistant','content':'so'}") "{'error':{'message':'x','code':500}}\n",
       "{'role':'assistant','content':'so'}\n id='c1' model='gpt-x' error={'error':{'message':'x','code':500}}" },
-    { "chat: nothing was said", MAKI_WIRE_CHAT, EVENTS, 200, CHUNK("'delta':{'role':'assistant','content':''}"), " id='c1' model='gpt-x'" },
+    { "chat: empty content", MAKI_WIRE_CHAT, EVENTS, 200, CHUNK("'delta':{'role':'assistant','content':''}"), " id='c1' model='gpt-x'" },
     { "chat: whole", MAKI_WIRE_CHAT, WHOLE, 200,
       "{'id':'c','model':'m','choices':[{'index':1,'message':{'role':'assistant','content':'no'}},{'index':0,'message':{'role':'assistant','content':'ok','tool_calls':[]},'finish_reason':'stop'}],'usage':{'prompt_tokens':1,'completion_tokens':1,'prompt_cache_hit_tokens':1}}",
       "{'role':'assistant','content':'ok','tool_calls':[]}\n stop='stop' id='c' model='m' usage=1/1/1/0/0 complete" },
     { "chat: whole, without a role", MAKI_WIRE_CHAT, WHOLE, 200, "{'choices':[{'message':{'content':'ok'}}]}", "{'role':'assistant','content':'ok'}\n complete" },
-    { "chat: an error that says it is a stream", MAKI_WIRE_CHAT, RAW, 400, "{'error':{'message':'x'}}", " error={'error':{'message':'x'}}" },
+    { "chat: an error with the content type of a stream", MAKI_WIRE_CHAT, RAW, 400, "{'error':{'message':'x'}}", " error={'error':{'message':'x'}}" },
     { "chat: 429", MAKI_WIRE_CHAT, WHOLE, 429, "{'error':{'message':'slow'}}", " error={'error':{'message':'slow'}}" },
 
     /* ---- Responses ---- */
@@ -130,7 +130,7 @@ static const struct reply_row { const char *name; maki_protocol protocol; reply_
       "{'role':'assistant','content':[{'type':'reasoning','id':'rs','summary':[{'type':'summary_text','text':'so'}],'encrypted_content':'xx'},{'type':'text','text':'日本語'}],'original':{'type':'message','id':'msg','status':'completed'}}\n"
       "{'role':'assistant','content':null,'tool_calls':[{'id':'call_1','type':'function','function':{'name':'f','arguments':'{\\'a\\':1}'}}],'original':{'type':'function_call','id':'fc','status':'completed'}}\n"
       " stop='completed' id='resp_1' model='gpt-x' usage=5/6/4/0/2 complete" },
-    { "responses: cut before anything is whole", MAKI_WIRE_RESPONSES, EVENTS, 200,
+    { "responses: cut before any item is complete", MAKI_WIRE_RESPONSES, EVENTS, 200,
       "{'type':'response.created','response':{'id':'resp_1','status':'in_progress'}}\n"
       "{'type':'response.output_item.added','output_index':0,'item':{'type':'reasoning','id':'rs','summary':[]}}\n{'type':'response.reasoning_summary_text.delta','output_index':0,'delta':'hm'}\n"
       "{'type':'response.output_item.added','output_index':1,'item':{'type':'message','role':'assistant','content':[]}}\n{'type':'response.output_text.delta','output_index':1,'delta':'Hel'}\n{'type':'response.output_text.delta','output_index':1,'delta':'lo'}\n"
@@ -142,7 +142,7 @@ static const struct reply_row { const char *name; maki_protocol protocol; reply_
       "{'role':'assistant','content':[{'type':'text','text':'a','original':{'annotations':[{'x':1}]}}],'original':{'type':'message'}}\n stop='max_output_tokens' id='r' complete" },
     { "responses: it failed", MAKI_WIRE_RESPONSES, EVENTS, 200, "{'type':'response.failed','response':{'id':'r','status':'failed','error':{'code':'server_error','message':'x'},'output':[]}}\n",
       " stop='failed' id='r' error={'code':'server_error','message':'x'} complete" },
-    { "responses: whole, a search and a lone thought", MAKI_WIRE_RESPONSES, WHOLE, 200,
+    { "responses: whole, a search and reasoning alone", MAKI_WIRE_RESPONSES, WHOLE, 200,
       "{'id':'r','object':'response','status':'completed','model':'m','error':null,'output':[{'type':'web_search_call','id':'ws','status':'completed','action':{'query':'q'}},{'type':'reasoning','summary':[]}]}",
       "{'role':'assistant','content':[{'type':'web_search_call','id':'ws','status':'completed','action':{'query':'q'}}]}\n{'role':'assistant','content':[{'type':'reasoning','summary':[]}]}\n stop='completed' id='r' model='m' complete" },
 
@@ -155,7 +155,7 @@ static const struct reply_row { const char *name; maki_protocol protocol; reply_
       "{'role':'assistant','content':'안녕','thinking':'hm','tool_calls':[{'id':'call_f_0','function':{'name':'f','arguments':{'a':1}}},{'id':'call_f_1','function':{'name':'f','arguments':{}}},{'id':'x','function':{'name':'g','arguments':{}}}]}\n"
       " stop='stop' model='llama' usage=11/12/0/0/0 complete" },
     { "ollama: whole", MAKI_WIRE_OLLAMA, WHOLE, 200, "{'model':'l','message':{'role':'assistant','content':'a'},'done':true,'done_reason':'stop'}\n", "{'role':'assistant','content':'a'}\n stop='stop' model='l' complete" },
-    { "ollama: lines that say they are JSON, cut", MAKI_WIRE_OLLAMA, WHOLE, 200, "{'message':{'content':'a'}}\n{'message':{'content':'b'}}\n{'mess", "{'role':'assistant','content':'ab'}\n" },
+    { "ollama: lines with the content type of JSON, cut", MAKI_WIRE_OLLAMA, WHOLE, 200, "{'message':{'content':'a'}}\n{'message':{'content':'b'}}\n{'mess", "{'role':'assistant','content':'ab'}\n" },
     { "ollama: an error in the stream", MAKI_WIRE_OLLAMA, LINES, 200, "{'message':{'content':'a'}}\nnonsense\n{'error':'out of memory'}", "{'role':'assistant','content':'a'}\n error={'error':'out of memory'} invalid" },
     { "generate", MAKI_WIRE_GENERATE, LINES, 200, "{'model':'l','response':'Why','done':false}\n{'model':'l','response':' not','thinking':'t','done':true,'done_reason':'length','context':[1,2],'prompt_eval_count':1,'eval_count':2}\n",
       "{'role':'assistant','content':'Why not','thinking':'t'}\n stop='length' model='l' usage=1/2/0/0/0 complete" },
@@ -178,8 +178,9 @@ static const struct reply_row { const char *name; maki_protocol protocol; reply_
 
 static void run(const maki_env *env, const struct reply_row *row, size_t step)
 {
-    maki_buf sent = maki_buf_new(env->alloc, MOST), want = maki_buf_new(env->alloc, MOST);
-    maki_buf have = maki_buf_new(env->alloc, MOST);
+    maki_buf sent = maki_buf_new(env->alloc, BUFFER_MAX),
+             want = maki_buf_new(env->alloc, BUFFER_MAX);
+    maki_buf have = maki_buf_new(env->alloc, BUFFER_MAX);
     maki_err err = { 0 };
     maki_str bytes = reply_bytes(&sent, row->form, row->sent);
     maki_status st =
@@ -191,12 +192,13 @@ static void run(const maki_env *env, const struct reply_row *row, size_t step)
     maki_buf_free(&have);
 }
 
-/* The n-th allocation fails, for every n. */
+/* Each allocation fails in turn. */
 static void run_without_memory(const struct reply_row *row)
 {
     static fake_env fe;
     maki_env system = maki_env_system();
-    maki_buf sent = maki_buf_new(system.alloc, MOST), have = maki_buf_new(system.alloc, MOST);
+    maki_buf sent = maki_buf_new(system.alloc, BUFFER_MAX),
+             have = maki_buf_new(system.alloc, BUFFER_MAX);
     maki_str bytes = reply_bytes(&sent, row->form, row->sent);
     fake_env_init(&fe);
     for (size_t nth = 1;; nth++) {
@@ -224,7 +226,7 @@ static void test_rest(void)
     maki_wire_reply *reply = NULL;
     maki_err err = { 0 };
     fake_env_init(&fe);
-    tap_row("a stream at rest holds little");
+    tap_row("an idle stream uses less than 3 KB");
     for (maki_protocol p = MAKI_WIRE_ANTHROPIC; p <= MAKI_WIRE_GEMINI; p++) {
         CHECK_STATUS(
             maki_wire_reply_open(&fe.env, p, 200, MAKI_LIT("text/event-stream"), &reply, &err),
@@ -244,7 +246,7 @@ static void test_long(void)
     maki_str value;
     enum { TIMES = 400000 };
     fake_env_init(&fe);
-    tap_row("a long text waits in files");
+    tap_row("a long text is spooled to files");
     CHECK_STATUS(maki_wire_reply_open(&fe.env, MAKI_WIRE_CHAT, 200, MAKI_LIT("text/event-stream"),
                                       &reply, &err),
                  MAKI_OK, &err);

@@ -1,8 +1,8 @@
-/* room_test.c -- random conversations (random_run.h) in which room is made all the time, by a preset or
- * by a policy of steps and windows by chance, with every other step in between.
+/* managed_test.c -- random conversations (random_run.h) with runs of the context manager (manage/manage.h) between all
+ * other steps, by a preset or by a policy of random steps and windows.
  *
- * A run counts what it leaves to the token, leaves alone what may not change, and taken back, event by
- * event, leaves nothing behind. */
+ * After a run its token count is exact, pinned and system messages are unchanged, and undoing its events one by one
+ * restores the view before it. */
 #include <stdio.h>
 
 #include "base/hash.h"
@@ -12,36 +12,36 @@
 
 enum { SEEDS = 2000 };
 
-static maki_token_counter exact; /* counts anew, in the default family */
+static maki_token_counter exact; /* counts again, in the default family */
 
 static struct {
-    size_t managed, within, taken_back, kinds[MAKI_STEP_KINDS];
-} capacity; /* over all seeds */
+    size_t managed, within, undone, kinds[MAKI_STEP_KINDS];
+} totals; /* over all seeds */
 
-static double some_share(run *r)
+static double random_share(run *r)
 {
     return run_chance(r, 8) ? 0 : (double)(1 + run_chance(r, 99)) / 100;
 }
 
-/* Steps with any amounts: those that make no sense are refused, or do nothing. */
-static maki_policy some_policy(run *r)
+/* Steps with any values: invalid ones are refused, or do nothing. */
+static maki_policy random_policy(run *r)
 {
     static const maki_str tools[] = { { "*", 1 }, { "read_*", 6 }, { "LS", 2 } };
     if (run_chance(r, 2)) return *maki_policy_at(run_chance(r, 4));
-    maki_policy policy = { .name = "by chance", .step_count = 1 + run_chance(r, 5) };
+    maki_policy policy = { .name = "random", .step_count = 1 + run_chance(r, 5) };
     for (size_t i = 0; i < policy.step_count; i++) {
         maki_step *step = &policy.steps[i];
         *step = maki_step_of(
             (maki_step_kind)(1 + run_chance(r, run_chance(r, 2) ? 3 : MAKI_STEP_LAST)));
         step->when = run_chance(r, 2) ? 0 : (unsigned)run_chance(r, 8);
-        step->from = some_share(r);
-        step->below = some_share(r);
-        step->target = some_share(r);
+        step->from = random_share(r);
+        step->below = random_share(r);
+        step->target = random_share(r);
         step->keep = 1 + run_chance(r, 3);
         step->min_messages = run_chance(r, 8) ? 0 : run_chance(r, 20);
-        step->min_saving = some_share(r);
+        step->min_saving = random_share(r);
         step->min_window = run_chance(r, 8) ? 0 : (double)run_chance(r, 5000);
-        step->share = some_share(r);
+        step->share = random_share(r);
         step->must_reach = step->kind <= MAKI_STEP_SHRINK_CODE && run_chance(r, 4) == 0;
         step->max_chars = run_chance(r, 300);
         step->head_chars = run_chance(r, 100);
@@ -56,7 +56,7 @@ static maki_policy some_policy(run *r)
     return policy;
 }
 
-/* What is sent is what was counted, to the token. */
+/* The reported tokens are those of the view, counted again. */
 static bool check_exact(run *r, const maki_manage_report *report, double other)
 {
     uint64_t sum = 0;
@@ -74,8 +74,8 @@ static bool check_exact(run *r, const maki_manage_report *report, double other)
     return true;
 }
 
-/* Undone, newest first, the events of a run leave nothing behind. */
-static bool take_back(run *r, uint64_t events, uint64_t before)
+/* Undo the events of a run, newest first: the view is as before the run. */
+static bool undo_run(run *r, uint64_t events, uint64_t before)
 {
     model *m = run_model(r);
     for (uint64_t ev = m->event_count; ev > events; ev--) {
@@ -90,11 +90,11 @@ static bool take_back(run *r, uint64_t events, uint64_t before)
     }
     if (!run_check_now(r)) return false;
     MUST(maki_row_hash(maki_buf_str(&r->wanted)) == before, "the run left something behind");
-    capacity.taken_back++;
+    totals.undone++;
     return true;
 }
 
-/* A message that is pinned looks as before. */
+/* Pinned and system messages are still there, unchanged. */
 static bool check_pinned(run *r, const model_view *before)
 {
     for (size_t i = 0; i < before->count; i++) {
@@ -128,16 +128,16 @@ static bool check_once(run *r, uint64_t events)
     return true;
 }
 
-static bool make_capacity(run *r)
+static bool run_manager(run *r)
 {
     static model_view before;
     for (size_t i = run_chance(r, 4) ? 0 : 3 + run_chance(r, 6); i > 0; i--) {
-        run_tell(r, "more to say: ");
+        run_trace(r, "more messages: ");
         if (!run_append(r)) return false;
     }
     maki_summarizer tiny = { .usable = run_chance(r, 8) > 0, .run = run_tiny_summary };
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
-    maki_policy policy = some_policy(r);
+    maki_policy policy = random_policy(r);
     maki_manage_in in = { .window = run_chance(r, 4) ? (double)(60 + run_chance(r, 3000))
                                                      : (double)(2000 + run_chance(r, 998001)),
                           .max_tokens = (double)run_chance(r, 100),
@@ -153,27 +153,27 @@ static bool make_capacity(run *r)
     uint64_t hash = maki_row_hash(maki_buf_str(&r->wanted));
     before = r->view;
     maki_status st = maki_manage_conversation(run_conv(r), &in, &report, &err);
-    run_tell(r, "manage %s window=%g -> %s %s", policy.name, in.window, maki_status_name(st),
-             maki_step_name(report.action));
+    run_trace(r, "manage %s window=%g -> %s %s", policy.name, in.window, maki_status_name(st),
+              maki_step_name(report.action));
     for (size_t i = 0; i < report.taken_count; i++) {
         const maki_step_result *taken = &report.taken[i];
-        run_tell(r, " %s%s%s", maki_step_name(taken->kind), taken->undone ? "-" : ":",
-                 taken->refused);
-        if (taken->event && !taken->undone) capacity.kinds[taken->kind]++;
+        run_trace(r, " %s%s%s", maki_step_name(taken->kind), taken->undone ? "-" : ":",
+                  taken->refused);
+        if (taken->event && !taken->undone) totals.kinds[taken->kind]++;
     }
-    run_tell(r, "\n");
+    run_trace(r, "\n");
     MUST(st == MAKI_OK, "manage: %s", err.msg);
     if (!run_check_now(r) || !check_once(r, events) || !check_exact(r, &report, in.other_tokens) ||
         !check_pinned(r, &before))
         return false;
-    capacity.managed++;
-    capacity.within += report.within;
-    return run_chance(r, 2) ? true : take_back(r, events, hash);
+    totals.managed++;
+    totals.within += report.within;
+    return run_chance(r, 2) ? true : undo_run(r, events, hash);
 }
 
 static bool one_step(run *r)
 {
-    return run_chance(r, 4) ? run_ordinary_step(r) : make_capacity(r);
+    return run_chance(r, 4) ? run_ordinary_step(r) : run_manager(r);
 }
 
 int main(int argc, char **argv)
@@ -181,14 +181,14 @@ int main(int argc, char **argv)
     static run r;
     maki_env env = maki_env_system();
     maki_token_counter_init(&exact, &env);
-    if (run_seeds(&r, argc, argv, "room_test", SEEDS, one_step)) {
-        tap_row("%zu runs that make room, %zu within, %zu taken back", capacity.managed,
-                capacity.within, capacity.taken_back);
+    if (run_seeds(&r, argc, argv, "managed_test", SEEDS, one_step)) {
+        tap_row("%zu runs of the manager, %zu within, %zu undone", totals.managed, totals.within,
+                totals.undone);
         CHECK(r.reached.stuck < 20);
-        CHECK(capacity.managed > 5000 && capacity.within > 3000 && capacity.taken_back > 1000);
+        CHECK(totals.managed > 5000 && totals.within > 3000 && totals.undone > 1000);
         for (size_t i = MAKI_STEP_NONE + 1; i < MAKI_STEP_TRIM; i++) {
-            printf("# %s %zu\n", maki_step_name((maki_step_kind)i), capacity.kinds[i]);
-            CHECK(capacity.kinds[i] > 100);
+            printf("# %s %zu\n", maki_step_name((maki_step_kind)i), totals.kinds[i]);
+            CHECK(totals.kinds[i] > 100);
         }
     }
     maki_token_counter_close(&exact);

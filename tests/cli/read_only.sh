@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# look.sh -- commands that only read: the same answer where nothing may be written, nothing touched there, and nobody
-# held up who writes meanwhile.
+# read_only.sh -- commands that only read: the same answer on a read-only directory, no file changed there, and no
+# writer blocked meanwhile.
 #
-#     look.sh MAKI      prints TAP
+#     read_only.sh MAKI      prints TAP
 set -u
 maki=$1
 dir=$(mktemp -d)
@@ -77,7 +77,7 @@ if [ "$how" ]; then
             before=$(picture)
             # shellcheck disable=SC2086
             there=$(frozen "$maki" $command 2>&1); code=$?
-            case "$command, $state" in "tokens"*"torn end") want=2 ;; *) want=0 ;; esac # it tells of the torn one
+            case "$command, $state" in "tokens"*"torn end") want=2 ;; *) want=0 ;; esac # it reports the torn one
             check "$command, $state: works read-only" $want $code
             check "$command, $state: and touches nothing" "$before" "$(picture)"
             # shellcheck disable=SC2086
@@ -93,10 +93,10 @@ if [ "$how" ]; then
         check "verify, $state: touches nothing" "$before" "$(picture)"
         check "verify, $state: the same answer" "$(free "$maki" verify talk.jsonl 2>&1)" "$there"
     done
-    out=$(frozen "$maki" history pin talk.jsonl 1 2>&1); check 'what writes is refused: exit 10' 10 $?
-    has 'and says so' 'may not be written' "$out"
+    out=$(frozen "$maki" history pin talk.jsonl 1 2>&1); check 'a change is refused: exit 10' 10 $?
+    has 'with an error' 'may not be written' "$out"
     rm -f "$dir"/home/*.idx
-    has 'readOnly tells' '"readOnly":true' "$(frozen "$maki" history status talk.jsonl --json)"
+    has 'readOnly is true' '"readOnly":true' "$(frozen "$maki" history status talk.jsonl --json)"
 else
     echo "# neither root nor user namespaces: nothing can be made read-only here"
 fi
@@ -104,12 +104,12 @@ fi
 # ---- where it may ---------------------------------------------------------------------------------------
 rm -rf "$dir/home"; cp -a "$dir/kept" "$dir/home"; cd "$dir/home" || exit 1
 rm -f ./*.idx
-has 'readOnly tells that it may be written' '"readOnly":false' "$("$maki" history status talk.jsonl --json)"
-check 'an index that was missing is kept' yes "$([ -e talk.idx ] && echo yes)"
+has 'readOnly is false when it may be written' '"readOnly":false' "$("$maki" history status talk.jsonl --json)"
+check 'a missing index is written' yes "$([ -e talk.idx ] && echo yes)"
 printf '{"role":"user","content":"切れ' >>talk.jsonl
 before=$(sha256sum talk.jsonl talk.events.jsonl)
 check 'a torn end is not shown' 4 "$("$maki" history effective talk.jsonl --json | wc -l)"
-check 'and not cut off by a look' "$before" "$(sha256sum talk.jsonl talk.events.jsonl)"
+check 'and not cut off by a reader' "$before" "$(sha256sum talk.jsonl talk.events.jsonl)"
 
 # ---- while somebody writes ------------------------------------------------------------------------------
 # The lock of the log is taken for good: who would wait for it would never come back.
@@ -124,11 +124,11 @@ for command in "history log talk.jsonl --json" "history effective talk.jsonl --j
     # shellcheck disable=SC2086
     "$maki" $command 8<&- >out 2>&1; check "$command while somebody writes" 0 $?
 done
-check 'what is not published is not shown' 4 "$("$maki" history effective talk.jsonl --json 8<&- | wc -l)"
+check 'unpublished rows are not shown' 4 "$("$maki" history effective talk.jsonl --json 8<&- | wc -l)"
 rm talk.idx
-check 'nor waited for when there is no index' 5 "$("$maki" history effective talk.jsonl --json 8<&- | wc -l)"
-check 'which is then not kept' no "$([ -e talk.idx ] && echo yes || echo no)"
+check 'nor waited for without an index' 5 "$("$maki" history effective talk.jsonl --json 8<&- | wc -l)"
+check 'the index is not written then' no "$([ -e talk.idx ] && echo yes || echo no)"
 exec 8<&-
-check 'when the writer is gone it is' 5 "$("$maki" history effective talk.jsonl --json | wc -l)"
-check 'and kept' yes "$([ -e talk.idx ] && echo yes)"
+check 'when the writer is gone, the rows are shown' 5 "$("$maki" history effective talk.jsonl --json | wc -l)"
+check 'and the index is written' yes "$([ -e talk.idx ] && echo yes)"
 tap_end
