@@ -149,6 +149,11 @@ void maki_exit_with_parent(void) {}
 
 #endif
 
+int64_t maki_process_id(void)
+{
+    return getpid();
+}
+
 #if !MAKI_LINUX || !defined(__GLIBC__)
 void maki_set_mmap_threshold(int bytes)
 {

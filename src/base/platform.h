@@ -43,6 +43,7 @@ void maki_trim_heap(void);
 bool maki_program_path(char *out, size_t capacity);
 /* The name this program was started by, a path or not. */
 const char *maki_program_name(void);
+int64_t maki_process_id(void);
 /* Get SIGTERM when the parent process ends. */
 void maki_exit_with_parent(void);
 

@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <maki/maki.h>
 
@@ -14,6 +13,7 @@
 #include "base/ascii.h"
 #include "base/err.h"
 #include "base/json_print.h"
+#include "base/platform.h"
 #include "base/str_util.h"
 #include "daemon/client_identity.h"
 #include "daemon/page.h"
@@ -228,7 +228,7 @@ static void get_health(maki_api_routes *routes, maki_api_routes_reply *reply)
     maki_jw_print(&w, "{'ok':true,'version':%z,'recording':%b,'why':%z,", maki_version(), on,
                   on ? NULL : off.msg);
     maki_jw_print(&w, "'address':%z,'home':%z,'pid':%i,'started':%i,", o->address, o->home,
-                  (int64_t)getpid(), o->started_ms);
+                  maki_process_id(), o->started_ms);
     maki_jw_print(
         &w, "'requests':%i,'exchanges':%i,'open':%i,", MAKI_COUNTED(o->metrics, requests_total),
         MAKI_COUNTED(o->metrics, exchanges_total), MAKI_COUNTED(o->metrics, open_exchanges));

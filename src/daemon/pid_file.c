@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
-#include <unistd.h>
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/platform.h"
 #include "base/str_util.h"
 
 static void path_of(const char *home, char path[MAKI_PATH_MAX])
@@ -59,7 +59,7 @@ void maki_pid_file_write(const maki_env *env, int fd, const char *address)
 {
     char text[200];
     if (fd < 0) return;
-    int n = snprintf(text, sizeof text, "%ld\n%s\n%lld\n", (long)getpid(), address,
+    int n = snprintf(text, sizeof text, "%ld\n%s\n%lld\n", (long)maki_process_id(), address,
                      (long long)env->clock->now_ms(env->clock));
     if (env->files->truncate(env->files, fd, 0) == 0)
         (void)maki_file_write_at(env->files, fd, 0, (maki_str){ text, (size_t)n }, NULL);

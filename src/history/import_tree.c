@@ -1,7 +1,7 @@
 /* import_tree.c -- import transcripts whose lines form a tree: Pi (Clawdbot, OpenClaw) and Claude Code.
  *
  * A line names the one it goes on from.  Where that is not the place the conversation is at, a rewind
- * to the place of that line comes first, so the log tells the tree as it grew and the view at the end
+ * to the place of that line comes first, so the log shows the tree as it grew and the view at the end
  * is the path to the leaf.  Lines that are no messages have the place of the line before them. */
 #include <string.h>
 

@@ -99,7 +99,7 @@ check 'before an undo, after it, after its undo' '6 14 8' \
     "$(for s in 13 14 15; do h effective then.jsonl --seq $s --json | wc -l; done | xargs)"
 rm -f then.* forked.*
 
-# ---- forks, moments, conflicts -------------------------------------------------------------------
+# ---- forks, revisions, conflicts -------------------------------------------------------------------
 has 'fork' 'Forked' "$(h fork talk.jsonl other.jsonl 4)"
 echo '{"role":"user","content":"分かれ道 🍥"}' | h append other.jsonl >/dev/null
 check 'a fork shares the messages of its parent' 5 "$(visible other.jsonl)"

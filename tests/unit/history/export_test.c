@@ -266,7 +266,7 @@ static void test_ui(void)
     maki_conv_close(conv);
     directory_close(&f);
 
-    tap_row("without them, each condense and truncation is told");
+    tap_row("without them, each condense and truncation is written");
     api_text =
         q("[{'role':'user','content':'a','condenseParent':'C'},{'role':'assistant','content':"
           "'S','isSummary':true,'condenseId':'C'}]",

@@ -11,7 +11,7 @@ int main(int argc, char **argv)
     static run r;
     if (run_seeds(&r, argc, argv, "property_test", SEEDS, run_ordinary_step)) {
         tap_row("the checks were reached: %zu steps, %zu changes, %zu refused, %zu rewinds undone, "
-                "%zu moments shown again, %zu forks with a call open, %zu sums counted anew, "
+                "%zu revisions shown again, %zu forks with a call open, %zu sums counted anew, "
                 "%zu views at a message",
                 r.reached.steps, r.reached.ok, r.reached.refused, r.reached.rewound_undo,
                 r.reached.replayed, r.reached.pending_forks, r.reached.sums, r.reached.then);

@@ -11,7 +11,7 @@
  *   - the view, its bytes and its totals are those of the model (model.h), and now and then its
  *     tokens are what its messages, counted anew, add up to;
  *   - no hiding has parted a call from its result, or taken a pinned, a system or the first message;
- *   - moments remembered from before are still shown byte for byte;
+ *   - revisions remembered from before are still shown byte for byte;
  *   - at a message alone, the view is the one from before the next message came.
  *
  * At the end of a seed everything is undone, newest first, which must give the untouched log; and the

@@ -201,7 +201,7 @@ static void check_saved_too_little(const directory *f)
     maki_conv_close(conv);
 }
 
-/* ---- rehearsal -------------------------------------------------------------------------------------------------- */
+/* ---- dry run -------------------------------------------------------------------------------------------------- */
 
 static void check_dry_run(const directory *f)
 {
