@@ -365,6 +365,8 @@ static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
     uint64_t left = limits->first, budget = limits->budget;
     for (size_t k = 0; k < KINDS; k++)
         order[kinds[k].turn] = k;
+    for (size_t i = 0; i < FIRST_TURN; i++) /* half for each, and what is left over */
+        left = choose(w, order[i], left, limits->first / FIRST_TURN);
     for (size_t i = 0; i < FIRST_TURN; i++)
         left = choose(w, order[i], left, left);
     uint64_t used = limits->first - left;
