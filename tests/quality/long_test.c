@@ -3,7 +3,7 @@
  *     long_test [POLICY]     prints the figures; policy maki by default
  *
  * A script plays a person and an agent with tools: in four languages, with parallel calls, files that are read again
- * and again, outputs of any length, errors.  Before each request room is made if it is time, and what would be sent
+ * and again, outputs of any length, errors.  Before each request space is freed if it is time, and what would be sent
  * is looked at: it fits, calls and results stand together, and as long as no step is taken it begins with all that was
  * sent before.  Ten rules and ten decisions of the first hundred turns are in every request.  In the end every byte is
  * still in the log. */
@@ -241,7 +241,7 @@ static void look_at(play *p, const maki_manage_report *report)
     }
 }
 
-/* A request: room is made if it is time, then what is in view goes out. */
+/* A request: space is freed if it is time, then what is in view goes out. */
 static void request(play *p)
 {
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
