@@ -361,6 +361,7 @@ static uint64_t choose(draft *w, size_t kind, uint64_t left, uint64_t share)
 /* Returns the limit for the whole. */
 static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
 {
+    enum { SMALL = 100 }; /* tokens: paths first, and no shares */
     size_t order[KINDS];
     uint64_t left = limits->first, budget = limits->budget;
     for (size_t k = 0; k < KINDS; k++)
@@ -372,8 +373,13 @@ static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
     uint64_t used = limits->first - left;
     left = limits->total > used ? limits->total - used : 0;
     if (left > budget) left = budget;
-    for (size_t i = FIRST_TURN; i < KINDS; i++)
-        left = choose(w, order[i], left, budget * kinds[order[i]].share / 100);
+    bool small = budget < SMALL;
+    for (size_t i = FIRST_TURN; small && i < KINDS; i++)
+        if (kinds[order[i]].line == mentioned_line) left = choose(w, order[i], left, left);
+    for (size_t i = FIRST_TURN; i < KINDS; i++) {
+        if (small && !kinds[order[i]].line) continue; /* its sentences are points, too */
+        left = choose(w, order[i], left, small ? left : budget * kinds[order[i]].share / 100);
+    }
     for (size_t i = FIRST_TURN; i < KINDS; i++)
         left = choose(w, order[i], left, left);
     return used > limits->total ? limits->first : limits->total;
