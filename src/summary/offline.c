@@ -79,7 +79,7 @@ static maki_summary_limits limits_of(const maki_offline *how, const work *w)
         bool brief = w->tokens < BRIEF;
         l.budget = budget_of(w, how->ratio);
         if (l.budget < LEAST) l.budget = LEAST;
-        l.first = brief ? w->tokens * 3 / 5
+        l.first = brief ? w->tokens * 2 / 3
                         : least(w->tokens * 3 / 4, l.budget > FIRST_MAX ? l.budget : FIRST_MAX);
         if (l.first < l.budget) l.first = l.budget;
         l.total = brief && l.first > l.budget ? l.first : l.budget;
