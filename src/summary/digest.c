@@ -164,7 +164,9 @@ static void override_older(maki_digest *d, const maki_text_item *newest, bool ch
     bool alone = !best && !point && change &&
                  maki_simhash_similarity(&newest->simhash, &newest->simhash) <= FEW;
     if (alone) best = latest(&d->decisions, newest, d->messages);
-    if (best) best->state = MAKI_DECISION_OVERRIDDEN;
+    if (!best) return;
+    best->state = MAKI_DECISION_OVERRIDDEN;
+    best->weight = 1;
 }
 
 bool maki_digest_is_decided(maki_digest *d, maki_str text)
@@ -193,7 +195,7 @@ void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t we
 void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden)
 {
     maki_text_item *item = maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text,
-                                             MAKI_WEIGHT_ALWAYS, d->messages);
+                                             overridden ? 1 : MAKI_WEIGHT_ALWAYS + 1, d->messages);
     item->state = overridden ? MAKI_DECISION_OVERRIDDEN : MAKI_DECISION_LATEST;
     item->simhash = subject_of(d, maki_text_item_text(item));
 }

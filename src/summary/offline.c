@@ -19,6 +19,7 @@ enum {
     SHORT = 2700,      /* tokens: a summary of a short text may have as many */
     FIRST_MAX = 2000,  /* of rules and decisions, which may go over the budget */
     BRIEF = 1000,      /* tokens of a text */
+    LEAST = 48,        /* of any summary: a heading and a sentence */
     FACTS_JUDGED = 256 /* facts: of more, half may be too many for the sets */
 };
 
@@ -78,8 +79,10 @@ static maki_summary_limits limits_of(const maki_offline *how, const work *w)
     if (!how->budget) {
         bool brief = w->tokens < BRIEF;
         l.budget = budget_of(w, how->ratio);
-        l.first = brief ? w->tokens * 3 / 5
+        if (l.budget < LEAST) l.budget = LEAST;
+        l.first = brief ? w->tokens * 2 / 3
                         : least(w->tokens * 3 / 4, l.budget > FIRST_MAX ? l.budget : FIRST_MAX);
+        if (l.first < l.budget) l.first = l.budget;
         l.total = brief && l.first > l.budget ? l.first : l.budget;
     }
     uint64_t most = how->most ? how->most : UINT64_MAX;

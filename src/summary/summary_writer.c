@@ -209,7 +209,8 @@ static bool question_line(draft *w, const maki_text_item *task)
 /* ---- kinds of lines --------------------------------------------------------------------------------- */
 
 /* In the order they are written.  `turn` says who chooses first, `share` how much of the budget, in percent,
- * before the others had theirs; the kinds of a turn before FIRST_TURN are kept whatever the budget. */
+ * before the others had theirs; the kinds of a turn before FIRST_TURN are kept whatever the budget,
+ * in a short text those before FIRST_TURN_SHORT. */
 static const struct kind {
     maki_section section;
     maki_label label; /* MAKI_LABELS: none */
@@ -220,12 +221,12 @@ static const struct kind {
 } kinds[] = {
 #define FROM(field) offsetof(maki_digest, field)
     { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, 0, 100, FROM(rules), rule_line },
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, 3, 40, FROM(rules), soft_rule_line },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, 2, 40, FROM(rules), soft_rule_line },
     { MAKI_SEC_CONCEPTS, MAKI_LABEL_DECISIONS, false, 7, 15, FROM(decisions), overridden_line },
     { MAKI_SEC_CONCEPTS, MAKI_LABEL_DECISIONS, false, 1, 100, FROM(decisions), decision_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_MESSAGES, true, 18, 100, 0, counts_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, 5, 15, FROM(goal), NULL },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_ABOUT, false, 2, 40, FROM(points), about_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_ABOUT, false, 3, 40, FROM(points), about_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_POINTS, false, 9, 40, FROM(points), point_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_REPLIES, false, 13, 20, FROM(points), reply_line },
     { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, 8, 20, FROM(request), NULL },
@@ -241,7 +242,7 @@ static const struct kind {
     { MAKI_SEC_PENDING, MAKI_LABELS, false, 15, 10, FROM(tasks), question_line },
 #undef FROM
 };
-enum { KINDS = sizeof kinds / sizeof kinds[0], FIRST_TURN = 2 };
+enum { KINDS = sizeof kinds / sizeof kinds[0], FIRST_TURN = 2, FIRST_TURN_SHORT = 3 };
 
 /* What was made becomes a line; weightier ones are worth more, then newer ones. */
 static void keep(draft *w, size_t kind, uint64_t worth)
@@ -361,17 +362,26 @@ static uint64_t choose(draft *w, size_t kind, uint64_t left, uint64_t share)
 /* Returns the limit for the whole. */
 static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
 {
+    enum { SMALL = 100 }; /* tokens: paths first, and no shares */
     size_t order[KINDS];
     uint64_t left = limits->first, budget = limits->budget;
     for (size_t k = 0; k < KINDS; k++)
         order[kinds[k].turn] = k;
-    for (size_t i = 0; i < FIRST_TURN; i++)
+    size_t first = limits->total > budget ? FIRST_TURN_SHORT : FIRST_TURN;
+    for (size_t i = 0; i < FIRST_TURN; i++) /* half for each, and what is left over */
+        left = choose(w, order[i], left, limits->first / FIRST_TURN);
+    for (size_t i = 0; i < first; i++)
         left = choose(w, order[i], left, left);
     uint64_t used = limits->first - left;
     left = limits->total > used ? limits->total - used : 0;
     if (left > budget) left = budget;
-    for (size_t i = FIRST_TURN; i < KINDS; i++)
-        left = choose(w, order[i], left, budget * kinds[order[i]].share / 100);
+    bool small = budget < SMALL;
+    for (size_t i = FIRST_TURN; small && i < KINDS; i++)
+        if (kinds[order[i]].line == mentioned_line) left = choose(w, order[i], left, left);
+    for (size_t i = FIRST_TURN; i < KINDS; i++) {
+        if (small && !kinds[order[i]].line) continue; /* its sentences are points, too */
+        left = choose(w, order[i], left, small ? left : budget * kinds[order[i]].share / 100);
+    }
     for (size_t i = FIRST_TURN; i < KINDS; i++)
         left = choose(w, order[i], left, left);
     return used > limits->total ? limits->first : limits->total;

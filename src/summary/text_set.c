@@ -96,7 +96,7 @@ maki_text_item *maki_text_set_find(const maki_text_set *set, uint64_t key)
 static bool matters_more(const maki_text_item *a, const maki_text_item *b)
 {
     if (a->weight != b->weight) return a->weight > b->weight;
-    return a->last != b->last ? a->last > b->last : a->key > b->key;
+    return a->last != b->last ? a->last > b->last : a < b; /* of equals the one that came first */
 }
 
 /* Move the item at `from` to the free place `to`; the places keep their memory for texts. */

@@ -5,7 +5,7 @@
  * A script plays a person and an agent with tools: in four languages, with parallel calls, files that are read again
  * and again, outputs of any length, errors.  Before each request the context manager runs if it is due, and the view is
  * checked: it fits, calls and results are together, and unless a step was taken it begins with the view sent before.
- * In the end every byte is still in the log. */
+ * Ten rules and ten decisions of the first hundred turns are in every request.  In the end every byte is still in the log. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -31,6 +31,8 @@ enum {
     TURNS_A_RUN = 20,   /* at least, on average */
     MIN_SAVED = 70,     /* percent of the tokens that would be sent without Maki */
     CALLS_MAX = 8,
+    LAID_EVERY = 5,   /* turns: then the next rule or decision */
+    LAID_PERCENT = 3, /* of the window, at most */
     FILES = 12
 };
 
@@ -50,6 +52,7 @@ typedef struct play {
     uint64_t largest;       /* view, in tokens */
     uint64_t over, broken,
         moved; /* requests that would be refused; whose beginning changed without a step */
+    uint64_t turns, missing; /* so far; rules and decisions that a request did not have */
 } play;
 
 /* ---- texts ---------------------------------------------------------------------------------------------------- */
@@ -74,6 +77,30 @@ static const char *const words[] = { "static int ",  "return ",    "if (n == 0) 
                                      "错误处理 ",    "결과 확인 ", "/* cache */ ",    "for (;;) ",
                                      "0x1f ",        "\\n",        "\\\"quoted\\\" ", "🍣 ",
                                      "size_t len; ", "終わり。",   "，然后 " };
+
+/* Rules and decisions by turns. */
+static const char *const laid[] = {
+    "Never push to the main branch without asking me.",
+    "We decided to store the keys in Redis for one day.",
+    "返事は必ず日本語で書いてください。",
+    "ログの形式はJSONにすることに決めました。",
+    "未经我同意，不得删除任何表。",
+    "我们决定用 Vue 做后台页面。",
+    "테스트 없이는 절대로 배포하지 마세요.",
+    "결제 서비스는 토스로 하기로 했습니다.",
+    "Under no circumstances may customer names appear in logs.",
+    "The release goes out on the last Thursday of a month, that is decided.",
+    "外部のライブラリを勝手に追加してはいけません。",
+    "画像の保存先はS3に変更します。",
+    "所有时间一律用 UTC，绝对不要用本地时间。",
+    "错误码统一采用五位数字。",
+    "운영 데이터베이스는 절대 건드리지 마세요.",
+    "로그인 방식은 이메일 링크로 확정합니다.",
+    "You must ask before you touch anything below billing.",
+    "Let's go with SQLite for the desktop edition.",
+    "Whatever happens, keep the public headers free of C++.",
+    "Final call: the product is called Kingfisher 🐦.",
+};
 
 static size_t below(play *p, size_t limit)
 {
@@ -207,6 +234,10 @@ static void check_view(play *p, const maki_manage_report *report)
         CHECK_EQ(l.tokens + OTHER, report->tokens_after);
     }
     p->broken += l.broken || l.call_count;
+    for (size_t i = 0; i < COUNT(laid) && i * LAID_EVERY < p->turns; i++) {
+        bool missing = !maki_str_has(maki_buf_str(&p->view), maki_str_of(laid[i]));
+        if (missing && !p->missing++) printf("# turn %d lacks %s\n", (int)p->turns, laid[i]);
+    }
 }
 
 /* A request: a run of the manager if it is due, then the view is sent. */
@@ -289,6 +320,9 @@ static void turn(play *p)
     file_name(p, below(p, FILES), name);
     begin_row(p, "user");
     say(p, "\"");
+    if (p->turns % LAID_EVERY == 0 && p->turns / LAID_EVERY < COUNT(laid))
+        say(p, "%s\\n", laid[p->turns / LAID_EVERY]);
+    p->turns++;
     say(p, asks[below(p, COUNT(asks))], name, (unsigned)below(p, 1000));
     say(p, "\"");
     append(p);
@@ -324,6 +358,18 @@ static void check_everything(play *p)
     CHECK(maki_row_hasher_end(&kept) == maki_row_hasher_end(&p->said));
 }
 
+static uint64_t count_text(play *p, const char *text)
+{
+    char json[400];
+    uint64_t tokens = 0;
+    maki_err err = { 0 };
+    int n = snprintf(json, sizeof json, "{\"role\":\"user\",\"content\":\"%s\"}", text);
+    CHECK_STATUS(
+        maki_token_counter_message(&p->counter, 0, (maki_str){ json, (size_t)n }, &tokens, &err),
+        MAKI_OK, &err);
+    return tokens;
+}
+
 static void check_figures(play *p)
 {
     uint64_t allowed = (uint64_t)maki_run_limits_allowed(WINDOW, 0);
@@ -352,6 +398,14 @@ static void check_figures(play *p)
     CHECK_EQ(p->moved, 0);
     tap_row("there are at least %d turns for a step", TURNS_A_RUN);
     CHECK(p->runs > 0 && a_run >= TURNS_A_RUN);
+    uint64_t tokens = 0;
+    for (size_t i = 0; i < COUNT(laid); i++)
+        tokens += count_text(p, laid[i]);
+    printf("# %zu rules and decisions, %" PRIu64 " tokens, in every request\n", COUNT(laid),
+           tokens);
+    tap_row("rules and decisions of the first hundred turns are in every request");
+    CHECK_EQ(p->missing, 0);
+    CHECK(tokens * 100 <= (uint64_t)WINDOW * LAID_PERCENT);
     tap_row("every word is still in the log");
     check_everything(p);
 }
