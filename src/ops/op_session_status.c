@@ -214,9 +214,9 @@ static void write_status(const maki_op_call *call, maki_jw *out, const part_coun
     maki_jw_print(out, "'messagesCount':%i,'compressionCount':%i,'lastCompression':%z", visible,
                   compressions, ago);
     maki_put_usage(out, use, tokens);
-    maki_jw_print(out, "'windowFrom':%z,'countedFor':%s,'exact':%b,'scale':%f,'pinned':%i",
-                  use->figures.window_from, maki_str_of(use->figures.model), use->exact, use->scale,
-                  (uint64_t)c->view->pin_count);
+    maki_jw_print(out, "'countedFor':%s,'exact':%b,'scale':%f,'pinned':%i,'windowFrom':%z",
+                  maki_str_of(use->figures.model), use->exact, use->scale,
+                  (uint64_t)c->view->pin_count, use->figures.window_from);
     maki_put_threshold(out, &use->figures, policy);
     maki_jw_end_object(out);
 }

@@ -23,7 +23,7 @@ wrong() {
 # ---- names ----------------------------------------------------------------------------------------
 wrong 'a command' 2 'maki: unknown command sesion: did you mean session?' sesion list
 wrong 'an abbreviated command' 2 'did you mean history?' hist
-wrong 'nothing like a command' 2 'unknown command 猫; there are serve, chat,' 猫
+wrong 'nothing like a command' 2 'unknown command 猫; there are serve, status, stop, chat,' 猫
 wrong 'a subcommand' 2 'maki history: unknown subcommand condens: did you mean condense?' history condens x.jsonl
 wrong 'of session' 2 'unknown subcommand lst: did you mean list?' session lst
 wrong 'nothing like a subcommand' 2 'unknown subcommand 要約; there are append,' history 要約

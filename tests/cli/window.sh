@@ -74,14 +74,14 @@ has 'history log shows it' "reason=\"forced\" action=\"condense\" tokensBefore=$
 check 'its undo: one event' "$((1 + $(wc -l <talk.events.jsonl)))" "$("$maki" history undo "$talk" >/dev/null 2>&1; wc -l <talk.events.jsonl)"
 check 'as it was' "$tokens" "$(told)"
 
-# ---- a window that the provider reports ------------------------------------------------------------
-printf 'llm:\n  provider: fake\n  fake: {model: models/fake, protocol: gemini, base_url: "%s"}\n' "${said##* }" >gemini.yaml
-export MAKI_CONFIG=gemini.yaml
-"$maki" chat --session "$dir/other.jsonl" -p 'こんにちは 你好 안녕 🍣' >/dev/null 2>&1
-check 'session status: a window that the provider reported' '1048576 provider' "$(from "$maki" session status "$dir/other.jsonl" --json)"
 # ---- a request that was too long for the provider --------------------------------------------------------
 "$maki" chat --session "$talk" -p '長すぎる？ 太长 너무 길어 fake:overflow,first:1,chunk:1000' >/dev/null 2>log
 check 'it is shortened once' 2 "$(grep -c context_check log)"
 check 'context_check: the window of the model' context_window=32000 "$(grep -o 'context_window=[0-9]*' log | sort -u)"
 check 'history status after that' "$(told)" "$("$maki" history status "$talk" --json 2>/dev/null | field tokens)"
+# ---- a window that the provider reports ------------------------------------------------------------
+printf 'llm:\n  provider: fake\n  fake: {model: models/fake, protocol: gemini, base_url: "%s"}\n' "${said##* }" >gemini.yaml
+export MAKI_CONFIG=gemini.yaml
+"$maki" chat --session "$dir/other.jsonl" -p 'こんにちは 你好 안녕 🍣' >/dev/null 2>&1
+check 'session status: a window that the provider reported' '1048576 provider' "$(from "$maki" session status "$dir/other.jsonl" --json)"
 tap_end
