@@ -184,8 +184,10 @@ static const char *details(const maki_provider_error *t, char out[MAKI_PROVIDER_
     char status[24] = "";
     if (t->http_status)
         snprintf(status, sizeof status, "HTTP %d%s", t->http_status, message.len ? ": " : "");
-    snprintf(out, MAKI_PROVIDER_ERROR_MESSAGE_MAX, status[0] || message.len ? " (%s%.*s%s)" : "",
-             status, MAKI_PRINTED(message), more);
+    out[0] = '\0';
+    if (status[0] || message.len)
+        snprintf(out, MAKI_PROVIDER_ERROR_MESSAGE_MAX, " (%s%.*s%s)", status, MAKI_PRINTED(message),
+                 more);
     return out;
 }
 
