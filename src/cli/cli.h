@@ -54,7 +54,7 @@ cli_style cli_style_of(int fd);
 int cli_fail(const char *doing, const maki_err *err);
 /* A usage error: print it, and where the help is.  Returns 2. */
 int cli_misuse(const char *command, const char *what, const char *detail);
-/* A usage error: an unknown `what` ("subcommand ").  `names` ("show|check") are those that exist: print the one that was
+/* A usage error: an unknown `what` ("subcommand"), or with `name` "" none.  `names` ("show|check") are those that exist: print the one that was
  * probably meant, else all.  Returns 2. */
 int cli_unknown(const char *command, const char *what, const char *name, const char *names);
 /* The same for a usage error that the library found. */

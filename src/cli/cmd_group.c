@@ -114,7 +114,7 @@ static int report_unknown(const char *group, const char *name)
     for (size_t i = 0; maki_op_command_at(group, i, &shown); i++)
         maki_buf_print(&names, "%s%s", i ? "|" : "", shown.command->name);
     maki_buf_add_byte(&names, '\0');
-    int code = cli_unknown(group, "subcommand ", name, cli_text(&names).ptr);
+    int code = cli_unknown(group, "subcommand", name, cli_text(&names).ptr);
     maki_buf_free(&names);
     return code;
 }
@@ -124,7 +124,7 @@ static int run(int argc, char **argv)
     cli_typed typed = { .style = cli_style_of(STDOUT_FILENO) };
     maki_err err = { 0 };
     cli_handle h;
-    if (argc < 2) return cli_misuse(argv[0], "a subcommand is missing", "");
+    if (argc < 2) return report_unknown(argv[0], "");
     if (!maki_op_command_find(argv[0], (maki_str){ argv[1], strlen(argv[1]) }, &typed.shown))
         return report_unknown(argv[0], argv[1]);
     if (maki_op_command_read(&typed.shown, argc - 2, argv + 2, &typed.typed, &err) != MAKI_OK)

@@ -47,7 +47,8 @@ int cli_unknown(const char *command, const char *what, const char *name, const c
 {
     maki_suggest near = maki_suggest_for(maki_str_of(name));
     maki_str known;
-    fprintf(stderr, "maki%s%s: unknown %s%.60s", command[0] ? " " : "", command, what, name);
+    fprintf(stderr, "maki%s%s: %s%s%s%.60s", command[0] ? " " : "", command,
+            *name ? "unknown " : "missing: ", what, *name ? " " : "", name);
     for (const char *rest = names; maki_words_next(&rest, &known);)
         maki_suggest_candidate(&near, known);
     if (near.found.len) fprintf(stderr, ": did you mean %.*s?", MAKI_PRINTED(near.found));
@@ -155,7 +156,7 @@ static int report_unknown(const char *name)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         maki_buf_print(&names, "%s|", commands[i]->name);
     maki_buf_add(&names, ((maki_str){ "help|version", sizeof "help|version" }));
-    int code = cli_unknown("", "command ", name, cli_text(&names).ptr);
+    int code = cli_unknown("", "command", name, cli_text(&names).ptr);
     maki_buf_free(&names);
     return code;
 }

@@ -149,6 +149,12 @@ int stream_show(maki *m, const cli_typed *typed)
 
 /* ---- writing --------------------------------------------------------------------------------------- */
 
+static maki_status open_to_append(maki *m, const cli_typed *typed, maki_conversation **out,
+                                  maki_err *err)
+{
+    return maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_CREATE, out, err);
+}
+
 int stream_append(maki *m, const cli_typed *typed)
 {
     maki_conversation *c = NULL;
@@ -157,15 +163,19 @@ int stream_append(maki *m, const cli_typed *typed)
     size_t capacity = 0, number = 0;
     uint64_t seq = 0;
     ssize_t n;
-    maki_status st =
-        maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_CREATE, &c, &err);
+    maki_status st = MAKI_OK;
     while (st == MAKI_OK && (n = getline(&line, &capacity, stdin)) > 0) {
         maki_str text = { line, (size_t)n };
         number++;
         while (text.len && isspace((unsigned char)text.ptr[text.len - 1]))
             text.len--;
-        if (text.len) st = maki_conversation_append(c, text, &seq, &err);
+        if (text.len == 0) continue;
+        if (!c) st = maki_message_check(text, &err); /* a refusal leaves no file */
+        if (st == MAKI_OK && !c) st = open_to_append(m, typed, &c, &err);
+        if (st == MAKI_OK) st = maki_conversation_append(c, text, &seq, &err);
     }
+    if (st == MAKI_OK && !c) st = open_to_append(m, typed, &c, &err);
+    if (c) seq = maki_conversation_last(c);
     free(line);
     maki_conversation_close(c);
     if (st != MAKI_OK) {

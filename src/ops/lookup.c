@@ -4,6 +4,7 @@
  * contexts/running and contexts/completed; a session in the handle's state directory by its id, its key or a prefix of
  * its id.  A name with a slash is always a path.  MAKI_NOTFOUND when nothing matches; a prefix of several ids is
  * MAKI_INVALID.  Nothing is opened or created. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 #include "ops/op.h"
+#include "ops/op_common.h"
 #include "store/key.h"
 #include "store/session_files.h"
 #include "store/sessions.h"
@@ -120,6 +122,20 @@ static maki_status find_session(const maki *m, const char *name, char *path, siz
     return maki_fail(err, MAKI_NOTFOUND,
                      "there is no conversation %.80s: not a path, a task, a session or its key",
                      name);
+}
+
+maki_status maki_messages_file_check(const maki_env *env, const char *path, maki_err *err)
+{
+    char index[MAKI_PATH_MAX], first = '{';
+    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    if (fd < 0) return MAKI_OK;
+    (void)!env->files->pread(env->files, fd, &first, 1, 0);
+    env->files->close(env->files, fd);
+    int stem = (int)(strlen(path) - strlen("jsonl"));
+    snprintf(index, sizeof index, "%.*sidx", stem > 0 ? stem : 0, path);
+    if (first == '{' || is_file(env->files, index)) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID,
+                     "%.120s is not a messages file: its first line is not a JSON object", path);
 }
 
 maki_status maki_conversation_path(const maki *m, const char *name, char *path, size_t capacity,
