@@ -29,7 +29,9 @@ void maki_config_bind_environment(maki_config *config, char *const *environment,
 maki_status maki_config_bind_defaults(maki_config *config, char *const *environment, maki_err *err);
 
 /* rules.c: what goes together and what does not. */
-void maki_config_rules(const maki_config *config, maki_problems *problems);
+/* `top` is what the file says, also where it was refused; NULL: there is no file. */
+void maki_config_rules(const maki_config *config, const maki_yaml_node *top,
+                       maki_problems *problems);
 
 /* The value in force at a path of the table; NULL: none is set. */
 maki_value *maki_config_value_at(const maki_config *config, maki_str path);

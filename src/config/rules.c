@@ -1,4 +1,5 @@
 /* rules.c -- settings that must agree with each other. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str.h"
@@ -10,6 +11,19 @@ static const maki_value *at_path(const maki_config *config, maki_arena *arena,
 {
     maki_str path = maki_arena_print(arena, "%s.%.*s.%s", directory, MAKI_PRINTED(name), key);
     return maki_config_value_at(config, path);
+}
+
+/* What the file says under a key, or at a number of a list; NULL: nothing. */
+static const maki_yaml_node *written(const maki_yaml_node *node, maki_str key)
+{
+    size_t n = 0;
+    char number[24];
+    for (const maki_yaml_item *i = node ? node->first : NULL; i; i = i->next, n++) {
+        snprintf(number, sizeof number, "%zu", n);
+        if (maki_str_is(node->kind == MAKI_YAML_LIST ? maki_str_of(number) : i->key, key))
+            return i->value;
+    }
+    return NULL;
 }
 
 static bool is_at(const maki_value *value, const char *pattern)
@@ -31,8 +45,8 @@ static bool offer_names(const maki_config *config, const char *directory, maki_s
     return false;
 }
 
-static void check_reference(const maki_config *config, maki_problems *problems,
-                            const maki_value *value, const char *directory,
+static void check_reference(const maki_config *config, const maki_yaml_node *top,
+                            maki_problems *problems, const maki_value *value, const char *directory,
                             const char *const *known)
 {
     maki_suggest nearest = maki_suggest_for(value->text);
@@ -41,6 +55,7 @@ static void check_reference(const maki_config *config, maki_problems *problems,
         maki_suggest_candidate(&nearest, maki_str_of(known[i]));
     }
     if (offer_names(config, directory, value->text, &nearest)) return;
+    if (written(written(top, maki_str_of(directory)), value->text)) return; /* refused itself */
     maki_str shown = maki_problem_quote(problems->arena, value->text, 40);
     maki_str near = nearest.found;
     maki_problem_add(problems, value->at, "%.*s: there is no \"%.*s\" under %s%s%.*s%s",
@@ -49,17 +64,18 @@ static void check_reference(const maki_config *config, maki_problems *problems,
                      near.len ? "?" : "");
 }
 
-static void check_references(const maki_config *config, maki_problems *problems)
+static void check_references(const maki_config *config, const maki_yaml_node *top,
+                             maki_problems *problems)
 {
     static const char *const presets[] = { "maki", "roo", "clawdbot", "files", NULL };
     static const char *const offline[] = { "offline", NULL };
     for (size_t i = 0; i < config->count; i++) {
         const maki_value *value = &config->values[i];
         if (value->row->type == MAKI_CONFIG_POLICY) {
-            check_reference(config, problems, value, "policies", presets);
+            check_reference(config, top, problems, value, "policies", presets);
         } else if (is_at(value, "llm.provider") || is_at(value, "agents.*.provider") ||
                    is_at(value, "summary.provider")) {
-            check_reference(config, problems, value, "llm", offline);
+            check_reference(config, top, problems, value, "llm", offline);
         }
     }
 }
@@ -137,7 +153,8 @@ static void check_weights(const maki_config *config, maki_problems *problems)
 
 /* ---- what must be there ------------------------------------------------------------------------------- */
 
-static void check_steps(const maki_config *config, maki_problems *problems)
+static void check_steps(const maki_config *config, const maki_yaml_node *top,
+                        maki_problems *problems)
 {
     for (size_t i = 0; i < config->count; i++) {
         const maki_value *value = &config->values[i];
@@ -148,18 +165,23 @@ static void check_steps(const maki_config *config, maki_problems *problems)
         maki_str path =
             maki_arena_print(problems->arena, "policies.%.*s.%.*s.step",
                              MAKI_PRINTED(value->names[0]), MAKI_PRINTED(value->names[1]));
-        if (maki_config_value_at(config, path)) continue;
-        maki_problem_add(problems, value->at, "%.*s belongs to no step; write step: NAME beside it",
+        const maki_yaml_node *steps = written(written(top, MAKI_LIT("policies")), value->names[0]);
+        bool refused = written(written(steps, value->names[1]), MAKI_LIT("step")) != NULL;
+        if (refused || maki_config_value_at(config, path)) continue;
+        maki_problem_add(problems, value->at,
+                         "%.*s belongs to no step; write step: NAME next to it",
                          MAKI_PRINTED(value->written));
     }
 }
 
-static void check_upstreams(const maki_config *config, maki_problems *problems)
+static void check_upstreams(const maki_config *config, const maki_yaml_node *top,
+                            maki_problems *problems)
 {
     maki_str name;
     for (size_t cursor = 0; maki_config_next_name(config, "upstreams", &cursor, &name);) {
         const maki_value *models = at_path(config, problems->arena, "upstreams", name, "models");
         if (!models || at_path(config, problems->arena, "upstreams", name, "url")) continue;
+        if (written(written(written(top, MAKI_LIT("upstreams")), name), MAKI_LIT("url"))) continue;
         maki_problem_add(problems, models->at, "upstreams.%.*s has no url", MAKI_PRINTED(name));
     }
 }
@@ -172,17 +194,30 @@ static void check_storage(const maki_config *config, maki_problems *problems)
                       "memory.storage: lancedb is not built in; sqlite-vec is used");
 }
 
-void maki_config_rules(const maki_config *config, maki_problems *problems)
+/* Settings of the table that nothing acts on yet. */
+static void check_unused(const maki_config *config, maki_problems *problems)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const maki_value *value = &config->values[i];
+        if (value->row->unused && value->source == MAKI_CONFIG_FILE)
+            maki_problem_warn(problems, value->at, "%.*s has no effect yet",
+                              MAKI_PRINTED(value->written));
+    }
+}
+
+void maki_config_rules(const maki_config *config, const maki_yaml_node *top,
+                       maki_problems *problems)
 {
     for (size_t i = 0; i < config->count; i++)
         check_profile(problems, &config->values[i]);
-    check_references(config, problems);
+    check_unused(config, problems);
+    check_references(config, top, problems);
     check_windows(config, problems);
     check_pruning(config, problems);
     check_order(config, problems, "memory.chunk.overlap", "memory.chunk.tokens");
     check_order(config, problems, "summary.background_percent", "autoCondenseContextPercent");
     check_weights(config, problems);
-    check_steps(config, problems);
-    check_upstreams(config, problems);
+    check_steps(config, top, problems);
+    check_upstreams(config, top, problems);
     check_storage(config, problems);
 }
