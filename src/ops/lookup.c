@@ -43,6 +43,7 @@ typedef struct session_search {
     char agents[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX + 304]; /* directories */
     bool is_id;                                                /* found by its whole id */
     size_t matches;                                            /* of the prefix */
+    char ids[120];                                             /* of the first of these */
 } session_search;
 
 /* Called for each agent: does it have a session of this id?  False stops the walk. */
@@ -63,9 +64,15 @@ static bool match_file_prefix(void *ctx, const char *file)
 {
     session_search *l = ctx;
     maki_str stem;
-    if (maki_name_of_file(file, &stem) && maki_str_starts(stem, maki_str_of(l->name)) &&
-        l->matches++ == 0)
-        snprintf(l->path, l->capacity, "%s/%s", l->sessions, file);
+    if (!maki_name_of_file(file, &stem) || !maki_str_starts(stem, maki_str_of(l->name)))
+        return true;
+    size_t used = strlen(l->ids);
+    if (used + stem.len + 6 < sizeof l->ids)
+        snprintf(l->ids + used, sizeof l->ids - used, "%s%.*s", used ? ", " : "",
+                 MAKI_PRINTED(stem));
+    else if (used && l->ids[used - 1] != '.')
+        strcat(l->ids, " ...");
+    if (l->matches++ == 0) snprintf(l->path, l->capacity, "%s/%s", l->sessions, file);
     return true;
 }
 
@@ -117,7 +124,7 @@ static maki_status find_session(const maki *m, const char *name, char *path, siz
     if (strlen(name) >= PREFIX_MIN) (void)files->list(files, l.agents, match_prefix, &l);
     if (l.matches > 1)
         return maki_fail(err, MAKI_INVALID,
-                         "several ids begin with %.80s: give more characters of the id", name);
+                         "several ids begin with %.30s: %s; give more characters", name, l.ids);
     if (l.matches == 1) return MAKI_OK;
     return maki_fail(err, MAKI_NOTFOUND,
                      "there is no conversation %.80s: not a path, a task, a session or its key",

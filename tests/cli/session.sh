@@ -178,7 +178,8 @@ has 'it can be undone' 'Undone' "$("$maki" history undo $new)"
 has 'one of no channel has none' '"limit":0' "$(s limit $one --json)"
 
 # ---- mistakes -------------------------------------------------------------------------------------
-has 'two that begin so' 'several ids begin with aaaa' "$(s show aaaa)"
+has 'two that begin so' 'several ids begin with aaaa: ' "$(s show aaaa)"
+for id in $one $two; do has 'each of them' "$id" "$(s show aaaa)"; done
 s show aaaa >/dev/null; check 'is a misuse' 2 $?
 has 'none' 'there is no conversation nope' "$(s show nope)"
 s show nope >/dev/null; check 'is not found' 5 $?
