@@ -19,16 +19,16 @@
 
 /* Three lines are enough; which ones is what people do not know. */
 static const char setup[] =
-    "Nobody answers yet.  Put three lines like these into maki.yaml, in this folder or\n"
+    "No provider is configured yet.  Put three lines like these into maki.yaml, in this directory or\n"
     "in ~/.config/maki, and set ANTHROPIC_API_KEY:\n"
     "\n"
     "  llm:\n"
     "    provider: anthropic\n"
     "    anthropic: {model: claude-sonnet-4-5}\n"
     "\n"
-    "openai, gemini, openrouter, deepseek and zai go the same way; ollama and lmstudio on\n"
-    "this machine need no key.  To see how it feels there is the demo's provider, which\n"
-    "thinks nothing: start `maki-fake-provider --port 4748` and write\n"
+    "openai, gemini, openrouter, deepseek and zai work in the same way; ollama and lmstudio on\n"
+    "this machine need no key.  To try it without a model, start the demo's provider with\n"
+    "`maki-fake-provider --port 4748` and write\n"
     "\n"
     "  llm:\n"
     "    provider: fake\n"
@@ -152,7 +152,8 @@ static maki_status find_session(maki_chat *chat, const char *name, maki_err *err
     if (st == MAKI_OK && (file || maki_chat_began(chat))) return MAKI_OK;
     if (strchr(name, '/'))
         return maki_fail(err, MAKI_NOTFOUND,
-                         "%.100s is no conversation; the path of a new one ends with .jsonl", name);
+                         "there is no conversation %.100s; the path of a new one ends with .jsonl",
+                         name);
     return find_key(chat, name, err);
 }
 

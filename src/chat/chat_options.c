@@ -45,8 +45,8 @@ maki_status maki_chat_options_read(int argc, char **argv, maki_chat_options *out
     *out = (maki_chat_options){ .json = false };
     maki_status st = maki_options_read(&list, out, &word, 1, &words, err);
     if (st == MAKI_OK && words)
-        return maki_fail(err, MAKI_INVALID, "%.60s is no option; maki chat -p TEXT says something",
-                         word);
+        return maki_fail(err, MAKI_INVALID,
+                         "unexpected argument %.60s; maki chat -p TEXT sends a text", word);
     const char *const texts[] = { out->session, out->provider, out->model, out->say, out->config };
     for (size_t i = 0; st == MAKI_OK && i < sizeof texts / sizeof texts[0]; i++) {
         if (texts[i] && !*texts[i])

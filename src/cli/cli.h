@@ -95,6 +95,8 @@ void cli_cancel_on_interrupt(cli_handle *h);
 void cli_print_problem(const maki_config_problem *problem);
 
 bool cli_streq(const char *a, const char *b);
+/* The end of a plural: "" for 1, else "s". */
+const char *cli_s(uint64_t n);
 /* The page of all settings, docs/configuration.md, from their table (config_reference.c). */
 void cli_print_config_reference(void);
 

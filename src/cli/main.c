@@ -23,6 +23,11 @@ bool cli_streq(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
+const char *cli_s(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 cli_style cli_style_of(int fd)
 {
     const char *term = getenv("TERM");
@@ -129,7 +134,7 @@ static int print_help(void)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
     printf("%smaki%s %s -- a context engine for LLM agents\n"
-           "Every word is kept; only what fits is sent.\n\n"
+           "Every word is kept, and every step can be undone.\n\n"
            "  maki COMMAND ...\n"
            "  (maki --config FILE COMMAND ... uses FILE in place of maki.yaml)\n\n",
            s.bold, s.off, maki_version());

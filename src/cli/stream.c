@@ -139,10 +139,11 @@ int stream_show(maki *m, const cli_typed *typed)
     if (st == MAKI_OK) st = maki_conversation_view_tokens(c, MAKI_LATEST, &total, &err);
     if (st == MAKI_OK && total.messages > max) l.skip = total.messages - max;
     if (st == MAKI_OK && !l.json)
-        printf("%s%s%s: %" PRIu64 " messages in view of %" PRIu64 ", %" PRIu64 " tokens, %" PRIu64
-               " events\n",
-               l.s.bold, id, l.s.off, total.messages, maki_conversation_last(c), total.tokens,
-               maki_conversation_events(c));
+        printf("%s%s%s: %" PRIu64 " message%s in view of %" PRIu64 ", %" PRIu64 " token%s, %" PRIu64
+               " event%s\n",
+               l.s.bold, id, l.s.off, total.messages, cli_s(total.messages),
+               maki_conversation_last(c), total.tokens, cli_s(total.tokens),
+               maki_conversation_events(c), cli_s(maki_conversation_events(c)));
     if (st == MAKI_OK) st = maki_conversation_each(c, MAKI_LATEST, false, print_message, &l, &err);
     return end_listing(typed, c, st, &err);
 }
@@ -182,7 +183,7 @@ int stream_append(maki *m, const cli_typed *typed)
         fprintf(stderr, "maki history: line %zu: %s\n", number, err.msg);
         return maki_status_exit(st);
     }
-    printf("%" PRIu64 " messages\n", seq);
+    printf("%" PRIu64 " message%s\n", seq, cli_s(seq));
     return 0;
 }
 
@@ -207,7 +208,7 @@ int stream_export(maki *m, const cli_typed *typed)
 static maki_status on_progress(void *ctx, uint64_t done, uint64_t total, uint64_t messages)
 {
     char detail[40];
-    snprintf(detail, sizeof detail, "%" PRIu64 " messages", messages);
+    snprintf(detail, sizeof detail, "%" PRIu64 " message%s", messages, cli_s(messages));
     cli_progress_show(ctx, "", done, total, detail);
     return MAKI_OK;
 }
@@ -229,10 +230,10 @@ int stream_import(maki *m, const cli_typed *typed)
                                  argument_value(typed, "format"), &hooks, &got, &err);
     if (progress.shown) fputc('\n', stderr);
     if (st != MAKI_OK) return cli_fail("history import", &err);
-    printf("Imported %" PRIu64 " messages (%s), %" PRIu64 " events", got.messages, got.format,
-           got.events);
-    if (got.other) printf(", %" PRIu64 " other lines skipped", got.other);
-    if (got.skipped) printf(", %" PRIu64 " broken lines skipped", got.skipped);
+    printf("Imported %" PRIu64 " message%s (%s), %" PRIu64 " event%s", got.messages,
+           cli_s(got.messages), got.format, got.events, cli_s(got.events));
+    if (got.other) printf(", %" PRIu64 " other line%s skipped", got.other, cli_s(got.other));
+    if (got.skipped) printf(", %" PRIu64 " broken line%s skipped", got.skipped, cli_s(got.skipped));
     printf(".\n");
     return 0;
 }

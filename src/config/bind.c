@@ -316,10 +316,10 @@ static const char *name_fault(const maki_setting_path *at)
         unsigned char c = (unsigned char)name.ptr[i];
         if (c < 0x20 || c == 0x7f) return "has a control character in its name";
         if (!maki_str_starts(at->pattern, MAKI_LIT("agents")) || (c != '/' && c != ':')) continue;
-        return "is no name for an agent: it must not have / or : in it";
+        return "is not a name for an agent: / and : are not allowed in it";
     }
     bool dots = maki_str_is(name, MAKI_LIT(".")) || maki_str_is(name, MAKI_LIT(".."));
-    return dots ? "is no name" : NULL;
+    return dots ? "is not a name" : NULL;
 }
 
 static void bind_pair(binder *b, const maki_setting_path *at, const maki_yaml_item *item)

@@ -132,7 +132,7 @@ static maki_yaml_node *new_node(builder *b, maki_yaml_kind kind, yaml_mark_t mar
     if (!node) return NULL;
     *node = (maki_yaml_node){ .kind = kind, .at = spot_of(mark) };
     if (++b->nodes > MAKI_YAML_NODES) {
-        STOP(b, node->at, "more than %d values: that is no configuration", MAKI_YAML_NODES);
+        STOP(b, node->at, "more than %d values: this is not a configuration", MAKI_YAML_NODES);
     }
     if (tag) {
         maki_str name = maki_problem_quote(b->arena, maki_str_of((const char *)tag), 40);
@@ -323,7 +323,7 @@ maki_status maki_yaml_read(maki_str bytes, maki_problems *problems, maki_yaml_no
     *top = NULL;
     if (bytes.len > MAKI_YAML_BYTES) {
         maki_problem_add(problems, (maki_text_position){ 0, 0 },
-                         "more than %d KB: that is no configuration", MAKI_YAML_BYTES >> 10);
+                         "more than %d KB: this is not a configuration", MAKI_YAML_BYTES >> 10);
         return MAKI_OK;
     }
     if (!is_text(bytes, problems)) return MAKI_OK;

@@ -156,9 +156,9 @@ static maki_status tell_unknown(const maki_config *config, maki_str name, maki_e
         if (text_of(config, "llm", other, "base_url").len) maki_suggest_candidate(&nearest, other);
     }
     bool near = nearest.found.len > 0;
-    return maki_fail(err, MAKI_INVALID, "nobody knows where %.*s is%s%.*s%s; set llm.%.*s.base_url",
-                     (int)name.len, name.ptr, near ? " (is it " : "", (int)nearest.found.len,
-                     near ? nearest.found.ptr : "", near ? "?)" : "", (int)name.len, name.ptr);
+    return maki_fail(err, MAKI_INVALID, "unknown provider %.*s%s%.*s%s; set llm.%.*s.base_url",
+                     (int)name.len, name.ptr, near ? ": did you mean " : "", (int)nearest.found.len,
+                     near ? nearest.found.ptr : "", near ? "?" : "", (int)name.len, name.ptr);
 }
 
 maki_status maki_provider_from_config(const maki_config *config, maki_str agent, maki_str name,
@@ -186,7 +186,7 @@ maki_status maki_provider_set_url(maki_provider *p, maki_str url, maki_err *err)
     if (!maki_url_split(url, &parts) || !maki_str_copy(parts.origin, p->origin, sizeof p->origin) ||
         !maki_str_copy(parts.path, p->path, sizeof p->path)) {
         return maki_fail(err, MAKI_INVALID,
-                         "llm.%s.base_url is no address; write http://... or https://..., without "
+                         "llm.%s.base_url is not a URL: write http://... or https://..., without "
                          "a password or a query",
                          p->name);
     }

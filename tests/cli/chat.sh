@@ -28,7 +28,7 @@ has 'maki help chat is the same' 'maki chat -p' "$("$maki" help chat)"
 out=$(chat --frob); check 'an unknown option: exit 2' 2 $?
 has 'an unknown option: named' '--frob' "$out"
 out=$(chat hello); check 'words without -p: exit 2' 2 $?
-has 'words without -p: how to say them' 'hello is no option; maki chat -p TEXT says something' "$out"
+has 'words without -p: how to say them' 'unexpected argument hello; maki chat -p TEXT sends a text' "$out"
 
 # ---- with one ---------------------------------------------------------------------------------------
 coproc FAKE { exec "$fake" 2>/dev/null; }
@@ -50,7 +50,7 @@ check '--model is enough' 'You said: hello' "$(chat -p hello --config bare.yaml 
 has '--model: it is the one that is asked' '"model":"海苔-1"' "$(chat -p hello --config bare.yaml --model 海苔-1 --json | tail -1)"
 out=$(chat -p hello --config bare.yaml); check 'no model: exit 5' 5 $?
 has 'no model: how to name one' 'no model is chosen; name one, or set llm.fake.model in maki.yaml' "$out"
-check 'no model: a provider is chosen, so nothing about that' 0 "$(grep -c 'Nobody answers yet' <<<"$out")"
+check 'no model: a provider is chosen, so nothing about that' 0 "$(grep -c 'No provider is configured yet' <<<"$out")"
 out=$(lines --config bare.yaml <<<$'/model\n/model 海苔-1\n/model\nhello')
 has '/model without one: told' 'no model is chosen' "$out"
 has '/model NAME is enough' '海苔-1 of fake answers' "$out"
