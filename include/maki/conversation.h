@@ -136,6 +136,8 @@ typedef struct maki_damage {
     uint64_t offset;
     uint64_t seq, ev; /* which message or event; 0: none */
     const char *what;
+    uint64_t from; /* it is one of the messages from this one to seq; seq when it is known which */
+    const char *repair; /* what a repair does about it */
 } maki_damage;
 
 typedef struct maki_proof {

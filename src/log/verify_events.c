@@ -52,9 +52,9 @@ static maki_status check_head(event_chain *ch, maki_str event, uint64_t at,
         if (ch->gone_reported || (c->index_valid && c->stored.header.end > c->messages_size))
             return MAKI_OK;
         ch->gone_reported = true;
-        return maki_verify_report(
-            c, MAKI_FOUND_GONE, "messages", c->messages_size, last + 1, ch->ev,
-            "messages that this event was written after are gone_reported", err);
+        return maki_verify_report(c, MAKI_FOUND_GONE, "messages", c->messages_size, last + 1,
+                                  ch->ev, "messages that this event was written after are missing",
+                                  err);
     }
     if (ch->ev == 1 && at == 0 && maki_json_field_in(event, "type", "fork")) {
         memcpy(expected, c->header_chain,
@@ -62,13 +62,14 @@ static maki_status check_head(event_chain *ch, maki_str event, uint64_t at,
     } else {
         st = chain_at(c, at, false, expected, err);
     }
-    if (st != MAKI_OK || memcmp(head, expected, MAKI_CHAIN_LEN) == 0) return st;
+    if (st == MAKI_OK && memcmp(head, expected, MAKI_CHAIN_LEN) == 0) c->proven = at;
+    if (st != MAKI_OK || c->proven == at) return st;
     if (c->index_valid && at - maki_log_base(c->log) <= c->stored.header.count) {
         st = chain_at(c, at, true, expected, err); /* then a row before it was reported already */
         if (st != MAKI_OK || memcmp(head, expected, MAKI_CHAIN_LEN) == 0) return st;
     }
     return maki_verify_report(c, MAKI_FOUND_HEAD, "events", offset, at, ch->ev,
-                              "the messages before this event are not those of then", err);
+                              "changed since this event was written", err);
 }
 
 static maki_status check_event(void *ctx, maki_str row, uint64_t offset, maki_err *err)
@@ -114,7 +115,7 @@ maki_status maki_verify_events(verifier *c, maki_err *err)
     if (st == MAKI_OK && c->index_valid && c->stored.header.events > ch.ev &&
         !events_created_since(c)) {
         st = maki_verify_report(c, MAKI_FOUND_LOST, "events", end, 0, ch.ev + 1,
-                                "this event and those after it are gone_reported", err);
+                                "this event and those after it are missing", err);
     }
     return st;
 }

@@ -264,7 +264,7 @@ typedef struct damage_visitor {
 static maki_status visit_finding(void *ctx, const maki_finding *f, maki_err *err)
 {
     const damage_visitor *v = ctx;
-    maki_damage damage = { f->file, f->offset, f->seq, f->ev, f->what };
+    maki_damage damage = { f->file, f->offset, f->seq, f->ev, f->what, f->from, f->repair };
     (void)err;
     if (v->fn) v->fn(v->ctx, &damage);
     return MAKI_OK;

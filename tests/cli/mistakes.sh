@@ -66,5 +66,34 @@ printf '{"role":"user","content":"一"}\n{"role":"model","parts":[]}\n' | "$maki
 out=$(printf '{"role":"user","content":"三"}\nx\n' | "$maki" history append talk.jsonl 2>&1)
 check 'messages before a mistake are kept' 3 "$(wc -l <talk.jsonl)"
 has 'and the mistake is named' 'line 2: not JSON' "$out"
+check 'one of a thing is one' '1 message' "$(echo '{"role":"user","content":"하나"}' | "$maki" history append one.jsonl)"
 wrong 'an edit' 2 "no protocol knows the role \"usr\"; $roles" history edit talk.jsonl 1 '{"role":"usr","content":"x"}'
+
+# ---- an altered row ---------------------------------------------------------------------------------
+damaged() {
+    rm -f d.*
+    for i in 1 2 3 4 5 6; do echo "{\"role\":\"user\",\"content\":\"吾輩は猫 $i\"}"; done | "$maki" history append d.jsonl >/dev/null
+    "$maki" history pin d.jsonl 2 >/dev/null
+    echo '{"role":"user","content":"끝"}' | "$maki" history append d.jsonl >/dev/null
+    sed -i "$1" d.jsonl
+}
+fsck() { "$maki" fsck "$@" d.jsonl 2>&1; }
+damaged 's/none/none/'
+fsck --repair >/dev/null; check 'nothing to repair: exit 0' 0 $?
+damaged '4s/猫/犬/'
+out=$(fsck); check 'listed only: exit 9' 9 $?
+check 'what is wrong, and no more' 1 "$(grep -c 'message 4: this row is not what was written$' <<<"$out")"
+out=$(fsck --repair); check 'an altered row: exit 1' 1 $?
+has 'what was done with it' 'message 4: this row is not what was written; hidden from views; the row stays in the file' "$out"
+check 'it is' 0 "$("$maki" history effective d.jsonl | grep -c 犬)"
+out=$(fsck --repair); check 'again: nothing to do' '0 d.jsonl: ok, 7 messages, 2 events (1 event of earlier damage)' "$? $out"
+damaged '4s/猫 4/猫 4444/'
+fsck --repair >/dev/null
+check 'of another length: hidden, too' '0 6' "$("$maki" history effective d.jsonl | grep -c 4444) $("$maki" history effective d.jsonl --json | wc -l)"
+damaged '4s/猫/犬/'; rm d.idx
+out=$(fsck --repair); check 'without an index: exit 1' 1 $?
+has 'which messages it may be, and what was done' \
+    'one of the messages 1 to 6, event 1: changed since this event was written; accepted as it is now; the change is noted' "$out"
+check 'it is accepted' 1 "$("$maki" history effective d.jsonl | grep -c 犬)"
+fsck >/dev/null; check 'and not found again' 0 $?
 tap_end
