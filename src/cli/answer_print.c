@@ -81,6 +81,10 @@ static void print_session(maki_str session, const cli_style *s)
     printf("%5.0f %9.0f  %-28s ", maki_json_number_field(session, "messages"),
            maki_json_number_field(session, "tokens"),
            maki_json_text_field(session, "model", model, sizeof model));
+    char key[200];
+    const char *name = strchr(maki_json_text_field(session, "sessionKey", key, sizeof key), ':');
+    name = name ? strchr(name + 1, ':') : NULL;
+    if (name) printf("%s%s%s ", s->bold, name + 1, s->off);
     if (maki_json_field_in(session, "state", "archived")) printf("%s(archived)%s ", s->dim, s->off);
     show_string(session, "title", 70);
     printf("\n");

@@ -73,7 +73,8 @@ static const char history_notes[] =
 
 static const char session_notes[] =
     "\n"
-    "ID is a session's id or an unambiguous prefix of it, its key (agent:AGENT:KEY), or a path.\n"
+    "ID is a session's id or an unambiguous prefix of it, its name (chat --session NAME, x-maki-session: NAME), its\n"
+    "key (agent:AGENT:NAME), or a path.\n"
     "Conversations that `maki serve` recorded are sessions of the agent \"proxy\".\n"
     "--json prints the answer as JSON.\n"
     "\n"

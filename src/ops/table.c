@@ -67,7 +67,7 @@
 #define NONE COMMANDS({ 0 })
 #define ARGS(...) ((const maki_op_argument[]){ __VA_ARGS__, { 0 } })
 #define WITH_EXPECT(...) ARGS(__VA_ARGS__, { "--expect HEAD", "expect" })
-#define CONVERSATION { "conversation", "conversation", "a path, a task, a session or its key", 1 }
+#define CONVERSATION { "conversation", "conversation", "a path, a task, a session's id, key or name", 1 }
 #define REVISION                                                                                   \
     { "seq", "count", "as it was when this was the newest message", 0 },                           \
     { "ev", "count", "with the events up to this one; those written until then by default", 0 }
@@ -207,7 +207,7 @@ const maki_op_row maki_op_table[] = {
          FIELDS(CONVERSATION,
                 { "format", "string", "roo, roo-ui, lines, openai or anthropic; roo by default", 0 }, REVISION),
          FIELDS({ "format", "string", "", 1 }, { "export", "any", "the conversation in that format", 1 }),
-         COMMANDS({ "history", "export", "as another program has it", "export", NULL,
+         COMMANDS({ "history session", "export", "as another program has it", "export", NULL,
                     ARGS({ "--format roo|roo-ui|lines|openai|anthropic", "format" }, { "--seq N", "seq" }, { "--ev N", "ev" }) })),
 
     LOGGED("history.fork", history_fork,
@@ -553,12 +553,13 @@ const maki_op_row maki_op_table[] = {
          "The sessions there are, the newest first.",
          FIELDS({ "agent", "string", "of this agent only", 0 },
                 { "limit", "count", "maximum; 50 by default", 0 },
+                { "title", "string", "only those with all these words in their title or key, of the newest 1000", 0 },
                 HOME),
          FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, channel, state, model, createdAt, messageCount, tokenUsage, overrides, title, updatedAt, messages, tokens}]", 1 },
                 { "all", "count", "how many there are", 1 },
                 { "note", "string", "why a sessions.json could not be used or written", 0 }),
          COMMANDS({ "session", "list", "the newest conversations", "sessions", NULL,
-                    ARGS({ "--agent NAME", "agent" }, { "--limit N", "limit" }) })),
+                    ARGS({ "--agent NAME", "agent" }, { "--limit N", "limit" }, { "--title WORDS", "title" }) })),
 
     PURE("session.parse_key", session_parse_key,
          "The parts of a session key.",

@@ -177,6 +177,23 @@ has 'it can be undone' 'Undone' "$("$maki" history undo $new)"
 : >"$MAKI_CONFIG"
 has 'one of no channel has none' '"limit":0' "$(s limit $one --json)"
 
+# ---- names ----------------------------------------------------------------------------------------
+has 'a session by its name' '会議の議事録' "$(s show 仕事)"
+check 'in every command' "$(s status agent:proxy:仕事 --json)" "$(s status 仕事 --json)"
+check 'of history, too' 0 "$("$maki" history status 仕事 >/dev/null; echo $?)"
+has 'the list shows the name' ' 仕事 ' "$(s list)"
+has 'export' '会議の議事録' "$(s export 仕事 --format openai)"
+echo '{"type":"header","version":1,"sessionId":"x","createdAt":1,"sessionKey":"agent:default:仕事"}' >"$MAKI_HOME/agents/default/sessions/name-of-two.jsonl"
+s list >/dev/null
+has 'one of two agents: the keys' 'several sessions are called 仕事: ' "$(s show 仕事)"
+for key in agent:default:仕事 agent:proxy:仕事; do has 'each of them' "$key" "$(s show 仕事)"; done
+rm "$MAKI_HOME/agents/default/sessions/name-of-two.jsonl"; s list >/dev/null
+title() { s list --title "$1" --json | grep -o '"id":"[^"]*"' | cut -d'"' -f4 | xargs; }
+check 'by words of the title' $one "$(title 議事録)"
+check 'in any order' $one "$(title '議事録　会議')"
+check 'or of the name' $one "$(title 仕事)"
+check 'all of them' '' "$(title '議事録 찾을수없음')"
+
 # ---- mistakes -------------------------------------------------------------------------------------
 has 'two that begin so' 'several ids begin with aaaa: ' "$(s show aaaa)"
 for id in $one $two; do has 'each of them' "$id" "$(s show aaaa)"; done
