@@ -205,6 +205,21 @@ maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
     return MAKI_OK;
 }
 
+maki_status maki_op_session_rename(maki_op_call *call, maki_jw *out, maki_err *err)
+{
+    char path[MAKI_PATH_MAX], name[MAKI_KEY_MAX];
+    maki_session s;
+    maki_session_change to = { .archived = -1, .name = name };
+    maki_status st = maki_in_cstring(call, "name", name, sizeof name, err);
+    if (st == MAKI_OK) st = maki_field_path(call, "conversation", path, err);
+    if (st == MAKI_OK) st = maki_session_set(&call->m->env, path, &to, &s, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_session(out, &s);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
 /* ---- session.limit --------------------------------------------------------------------------------- */
 
 /* The provider of a model, by the start of its name; "": unknown. */

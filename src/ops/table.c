@@ -567,6 +567,12 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "agentId", "string", "", 1 },
                 { "mainKey", "string", "", 1 })),
 
+    LOGGED("session.rename", session_rename,
+         "Another name for a session; its key is agent:AGENT:NAME afterwards.", "append",
+         FIELDS(CONVERSATION, { "name", "string", "no other active session of the agent has it", 1 }),
+         FIELDS(SESSION_FIELDS),
+         COMMANDS({ "session", "rename", "it is found as NAME from now on", "session", NULL, ARGS({ "NAME", "name" }) })),
+
     LOGGED("session.resolve", session_resolve,
          "The session that a message of a channel belongs to; created if missing.", "append",
          FIELDS({ "channel", "string", "telegram, discord ...; not needed with scope global", 0 },

@@ -188,6 +188,15 @@ s list >/dev/null
 has 'one of two agents: the keys' 'several sessions are called 仕事: ' "$(s show 仕事)"
 for key in agent:default:仕事 agent:proxy:仕事; do has 'each of them' "$key" "$(s show 仕事)"; done
 rm "$MAKI_HOME/agents/default/sessions/name-of-two.jsonl"; s list >/dev/null
+has 'rename' 'agent:proxy:会議 🗒' "$(s rename 仕事 '会議 🗒')"
+has 'found under the new name' '会議の議事録' "$(s show '会議 🗒')"
+has 'not under the old one' 'there is no conversation 仕事' "$(s show 仕事)"
+rm -f "$MAKI_HOME/agents/proxy/sessions.json"; s rename '会議 🗒' 仕事 >/dev/null
+has 'and back, also from the transcripts alone' '会議の議事録' "$(s show 仕事)"
+s rename $two 둘째 >/dev/null; s rename $one 둘째 >/dev/null
+has 'the name of another agent is free' 'agent:proxy:둘째' "$(s list --json)"
+s rename agent:proxy:둘째 仕事 >/dev/null
+for bad in 'a/b' '' 'agent:x:y' 'a"b'; do has "no name: $bad" 'a name' "$(s rename $one "$bad")"; done
 title() { s list --title "$1" --json | grep -o '"id":"[^"]*"' | cut -d'"' -f4 | xargs; }
 check 'by words of the title' $one "$(title 議事録)"
 check 'in any order' $one "$(title '議事録　会議')"
@@ -201,7 +210,7 @@ s show aaaa >/dev/null; check 'is a misuse' 2 $?
 has 'none' 'there is no conversation nope' "$(s show nope)"
 s show nope >/dev/null; check 'is not found' 5 $?
 has 'no id' 'missing: ID' "$(s show)"
-has 'no subcommand' 'limit, list, resolve, set, show, status' "$(s)"
+has 'no subcommand' 'limit, list, rename, resolve, set, show, status' "$(s)"
 has 'an unknown one' 'unknown subcommand frobnicate' "$(s frobnicate)"
 has 'not a number' 'not a number: many' "$(s list --limit many)"
 has 'help has an example' 'maki session show 7f3a' "$("$maki" session --help)"
