@@ -236,6 +236,7 @@ const answer_row *answer_find(const char *name)
     static const answer_row rows[] = {
         { .name = "append", .run = stream_append },
         { .name = "change", .print = print_change },
+        { .name = "delete", .run = stream_delete },
         { .name = "export", .run = stream_export },
         { .name = "fields", .print = print_fields },
         { .name = "fork", .print = print_fork },

@@ -1,5 +1,5 @@
 /* stream.c -- the commands that read or write a whole conversation, a message at a time: log, effective, show, append, export,
- * import.
+ * import, delete.
  *
  * They call the library instead of an operation: no answer is ever held in memory as a whole, however long the
  * conversation is. */
@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "answer_print.h"
 #include "base/json.h"
+#include "base/json_print.h"
 #include "base/str.h"
 #include "message_print.h"
 
@@ -185,6 +187,37 @@ int stream_append(maki *m, const cli_typed *typed)
     }
     printf("%" PRIu64 " message%s\n", seq, cli_s(seq));
     return 0;
+}
+
+/* Asks, unless --yes was given: what is deleted does not come back. */
+int stream_delete(maki *m, const cli_typed *typed)
+{
+    char line[16] = "";
+    const char *id = typed->typed.conversation;
+    maki_buf input = cli_buf(), output = cli_buf();
+    maki_str answer;
+    maki_err err = { 0 };
+    maki_jw w;
+    if (!argument_value(typed, "yes")) {
+        if (!isatty(STDIN_FILENO))
+            return cli_misuse("session", "delete cannot ask without a terminal: add --yes", "");
+        printf("Delete %s and all its messages?  This cannot be undone.  [y/N] ", id);
+        fflush(stdout);
+        if (!fgets(line, sizeof line, stdin) || (line[0] != 'y' && line[0] != 'Y')) {
+            printf("Nothing was deleted.\n");
+            return 0;
+        }
+    }
+    maki_jw_init(&w, maki_buf_sink(&input), &err);
+    maki_jw_print(&w, "{'conversation':%z,'yes':true}", id);
+    maki_status st = maki_jw_end(&w);
+    if (st == MAKI_OK)
+        st = cli_run_op(m, "session.delete", cli_text(&input), &output, &answer, &err);
+    if (output.len && typed->typed.json) printf("%.*s\n", (int)output.len, output.ptr);
+    if (st == MAKI_OK && !typed->typed.json) printf("Deleted %s.\n", id);
+    maki_buf_free(&input);
+    maki_buf_free(&output);
+    return st == MAKI_OK ? 0 : cli_fail("session", &err);
 }
 
 int stream_export(maki *m, const cli_typed *typed)

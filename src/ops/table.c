@@ -549,6 +549,12 @@ const maki_op_row maki_op_table[] = {
          COMMANDS({ "session", "limit", "hide turns over its limit", "limit", NULL,
                     ARGS({ "--limit N", "limit" }, { "--provider NAME", "provider" }, { "--dry-run", "preview" }) })),
 
+    LOGGED("session.delete", session_delete,
+         "A session and all its messages, off the disk; this alone cannot be undone.", "append",
+         FIELDS(CONVERSATION, { "yes", "boolean", "must be true", 0 }),
+         FIELDS({ "id", "string", "", 1 }, { "messages", "count", "that it had", 1 }),
+         COMMANDS({ "session", "delete", "it and all its messages, off the disk; asks first", "delete", NULL, ARGS({ "--yes", "yes" }) })),
+
     SYSTEM("session.list", session_list,
          "The sessions there are, the newest first.",
          FIELDS({ "agent", "string", "of this agent only", 0 },

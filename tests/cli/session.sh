@@ -197,6 +197,17 @@ s rename $two 둘째 >/dev/null; s rename $one 둘째 >/dev/null
 has 'the name of another agent is free' 'agent:proxy:둘째' "$(s list --json)"
 s rename agent:proxy:둘째 仕事 >/dev/null
 for bad in 'a/b' '' 'agent:x:y' 'a"b'; do has "no name: $bad" 'a name' "$(s rename $one "$bad")"; done
+id=deadbeef-0000-4000-8000-000000000009
+echo '{"role":"user","content":"消して 🗑"}' | "$maki" history append "$MAKI_HOME/agents/default/sessions/$id.jsonl" >/dev/null
+"$maki" history fork deadbeef "$MAKI_HOME/agents/default/sessions/fork-of-it.jsonl" >/dev/null
+out=$(s delete deadbeef </dev/null); check 'delete without a terminal: exit 2' 2 $?
+has 'it says how' 'add --yes' "$out"
+has 'one that has forks is kept' 'fork-of-it is a fork of it' "$(s delete deadbeef --yes)"
+check 'delete' 'Deleted fork-of-it.' "$(s delete fork-of-it --yes)"
+check 'and the first one' 'Deleted deadbeef.' "$(s delete deadbeef --yes)"
+check 'no file of them is left' '' "$(ls "$MAKI_HOME/agents/default/sessions" | grep 'deadbeef\|fork-of-it')"
+has 'an operation needs a yes' NOT_CONFIRMED "$("$maki" op session.delete "{\"conversation\":\"$two\"}" 2>&1)"
+has 'only sessions are deleted' 'only a session' "$(cp "$sessions/$one.jsonl" own.jsonl; s delete ./own.jsonl --yes)"
 title() { s list --title "$1" --json | grep -o '"id":"[^"]*"' | cut -d'"' -f4 | xargs; }
 check 'by words of the title' $one "$(title 議事録)"
 check 'in any order' $one "$(title '議事録　会議')"
@@ -210,7 +221,7 @@ s show aaaa >/dev/null; check 'is a misuse' 2 $?
 has 'none' 'there is no conversation nope' "$(s show nope)"
 s show nope >/dev/null; check 'is not found' 5 $?
 has 'no id' 'missing: ID' "$(s show)"
-has 'no subcommand' 'limit, list, rename, resolve, set, show, status' "$(s)"
+has 'no subcommand' 'list, rename, resolve, set, show, status' "$(s)"
 has 'an unknown one' 'unknown subcommand frobnicate' "$(s frobnicate)"
 has 'not a number' 'not a number: many' "$(s list --limit many)"
 has 'help has an example' 'maki session show 7f3a' "$("$maki" session --help)"
