@@ -157,8 +157,8 @@ static maki_status tell_unknown(const maki_config *config, maki_str name, maki_e
     }
     bool near = nearest.found.len > 0;
     return maki_fail(err, MAKI_INVALID, "unknown provider %.*s%s%.*s%s; set llm.%.*s.base_url",
-                     (int)name.len, name.ptr, near ? ": did you mean " : "", (int)nearest.found.len,
-                     near ? nearest.found.ptr : "", near ? "?" : "", (int)name.len, name.ptr);
+                     (int)name.len, name.ptr, near ? " (did you mean " : "", (int)nearest.found.len,
+                     near ? nearest.found.ptr : "", near ? "?)" : "", (int)name.len, name.ptr);
 }
 
 maki_status maki_provider_from_config(const maki_config *config, maki_str agent, maki_str name,

@@ -242,7 +242,7 @@ static void check_mistakes(void)
 
     tap_row("a step without its name is told");
     CHECK_STATUS(config_text(&kit, "policies: {mine: [{keep: 3}]}\n"), MAKI_INVALID, NULL);
-    CHECK(strstr(kit.problems, "write step: NAME beside it"));
+    CHECK(strstr(kit.problems, "write step: NAME next to it"));
 
     tap_row("so is one that can never be taken");
     CHECK_STATUS(config_text(&kit, "policies: {mine: [{step: window, from: 0.5, below: 0.4}]}\n"),

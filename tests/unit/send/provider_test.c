@@ -39,8 +39,8 @@ static const struct config_row { const char *yaml, *agent, *name; maki_status st
     { "llm: {provider: zai, zai: {model: m}}", "", "", MAKI_DENIED, "ZAI_API_KEY" },
     { "llm: {provider: openai, openai: {model: m, api_key: \"${NOT_THERE}\"}}", "", "", MAKI_NOTFOUND, "NOT_THERE" },
     { "llm: {mine: {model: m}}", "", "mine", MAKI_INVALID, "unknown provider mine; set llm.mine.base_url" },
-    { "", "", "antropic", MAKI_INVALID, "unknown provider antropic: did you mean anthropic?" },
-    { "llm: {厨房の海苔: {model: m, base_url: http://h}}", "", "厨房の海台", MAKI_INVALID, "(is it 厨房の海苔?)" },
+    { "", "", "antropic", MAKI_INVALID, "unknown provider antropic (did you mean anthropic?)" },
+    { "llm: {厨房の海苔: {model: m, base_url: http://h}}", "", "厨房の海台", MAKI_INVALID, "(did you mean 厨房の海苔?)" },
     { "llm: {mine: {model: m}}", "", "0123456789012345678901234567890123456789012345678901234567890123", MAKI_TOOBIG, "" },
 };
 
