@@ -548,6 +548,12 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "request", "object", "the body", 1 }),
          NONE),
 
+    LOGGED("session.delete", session_delete,
+         "A session and all its messages, off the disk; this alone cannot be undone.", "append",
+         FIELDS(CONVERSATION, { "yes", "boolean", "must be true", 0 }),
+         FIELDS({ "id", "string", "", 1 }, { "messages", "count", "that it had", 1 }),
+         COMMANDS({ "session", "delete", "it and all its messages, off the disk; asks first", "delete", NULL, ARGS({ "--yes", "yes" }) })),
+
     LOGGED("session.limit", session_limit,
          "Hide the oldest turns of a session that has more than its limit.", "append",
          FIELDS(CONVERSATION,
@@ -559,12 +565,6 @@ const maki_op_row maki_op_table[] = {
                 { "event", "count", "that hid them; 0: nothing had to be hidden", 1 }, EFFECT),
          COMMANDS({ "session", "limit", "hide turns over its limit", "limit", NULL,
                     ARGS({ "--limit N", "limit" }, { "--provider NAME", "provider" }, { "--dry-run", "preview" }) })),
-
-    LOGGED("session.delete", session_delete,
-         "A session and all its messages, off the disk; this alone cannot be undone.", "append",
-         FIELDS(CONVERSATION, { "yes", "boolean", "must be true", 0 }),
-         FIELDS({ "id", "string", "", 1 }, { "messages", "count", "that it had", 1 }),
-         COMMANDS({ "session", "delete", "it and all its messages, off the disk; asks first", "delete", NULL, ARGS({ "--yes", "yes" }) })),
 
     SYSTEM("session.list", session_list,
          "The sessions there are, the newest first.",
