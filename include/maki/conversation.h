@@ -46,7 +46,10 @@ MAKI_API void maki_set_threads(maki *m, size_t threads);
 MAKI_API uint64_t maki_conversation_last(const maki_conversation *c);
 MAKI_API uint64_t maki_conversation_events(const maki_conversation *c);
 
-/* Append one message, a JSON object with a role.  Durable when it returns MAKI_OK. */
+/* Can this be appended?  MAKI_INVALID unless it is a JSON object whose role one of the protocols knows (the error has the
+ * list). */
+MAKI_API maki_status maki_message_check(maki_str message, maki_err *err);
+/* Append one message that maki_message_check accepts.  Durable when it returns MAKI_OK. */
 MAKI_API maki_status maki_conversation_append(maki_conversation *c, maki_str message, uint64_t *seq,
                                               maki_err *err);
 
@@ -144,6 +147,8 @@ typedef struct maki_damage {
     uint64_t offset;
     uint64_t seq, ev; /* which message or event; 0: none */
     const char *what;
+    uint64_t from; /* it is one of the messages from this one to seq; seq when it is known which */
+    const char *repair; /* what a repair does about it */
 } maki_damage;
 
 typedef struct maki_proof {

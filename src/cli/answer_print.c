@@ -85,6 +85,10 @@ static void print_session(maki_str session, const cli_style *s)
            maki_json_text_field(session, "contextUsage", use, sizeof use),
            maki_json_number_field(session, "tokens"), maki_json_number_field(session, "window"),
            maki_json_text_field(session, "model", model, sizeof model));
+    char key[200];
+    const char *name = strchr(maki_json_text_field(session, "sessionKey", key, sizeof key), ':');
+    name = name ? strchr(name + 1, ':') : NULL;
+    if (name) printf("%s%s%s ", s->bold, name + 1, s->off);
     if (maki_json_field_in(session, "state", "archived")) printf("%s(archived)%s ", s->dim, s->off);
     show_string(session, "title", 70);
     printf("\n");
@@ -235,6 +239,7 @@ const answer_row *answer_find(const char *name)
     static const answer_row rows[] = {
         { .name = "append", .run = stream_append },
         { .name = "change", .print = print_change },
+        { .name = "delete", .run = stream_delete },
         { .name = "export", .run = stream_export },
         { .name = "fields", .print = print_fields },
         { .name = "fork", .print = print_fork },

@@ -26,6 +26,7 @@ int stream_append(maki *m, const cli_typed *typed);
 int stream_log(maki *m, const cli_typed *typed);
 int stream_view(maki *m, const cli_typed *typed);
 int stream_show(maki *m, const cli_typed *typed);
+int stream_delete(maki *m, const cli_typed *typed);
 int stream_export(maki *m, const cli_typed *typed);
 int stream_import(maki *m, const cli_typed *typed);
 

@@ -56,7 +56,7 @@ cli_style cli_style_of(int fd);
 int cli_fail(const char *doing, const maki_err *err);
 /* A usage error: print it, and where the help is.  Returns 2. */
 int cli_misuse(const char *command, const char *what, const char *detail);
-/* A usage error: an unknown `what` ("subcommand "), or none when `name` is empty.  `names` ("show|check") are those that
+/* A usage error: an unknown `what` ("subcommand"), or none when `name` is empty.  `names` ("show|check") are those that
  * exist: print the one that was probably meant, else all.  Returns 2. */
 int cli_unknown(const char *command, const char *what, const char *name, const char *names);
 /* The same for a usage error that the library found. */
@@ -97,6 +97,8 @@ void cli_cancel_on_interrupt(cli_handle *h);
 void cli_print_problem(const maki_config_problem *problem);
 
 bool cli_streq(const char *a, const char *b);
+/* The end of a plural: "" for 1, else "s". */
+const char *cli_s(uint64_t n);
 /* The page of all settings, docs/configuration.md, from their table (config_reference.c). */
 void cli_print_config_reference(void);
 

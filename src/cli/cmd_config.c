@@ -193,8 +193,7 @@ static int run(int argc, char **argv)
     size_t positional;
     int code = cli_read_options(&cli_config, argc, argv, &r, 2, &positional);
     if (code) return code;
-    if (positional == 0) return cli_misuse("config", "missing: ", "show, check or reference");
-    r.verb = argv[0];
+    r.verb = positional ? argv[0] : "";
     if (positional > 1) r.argument = argv[1];
     if (cli_streq(r.verb, "show")) return run_show(&r);
     if (cli_streq(r.verb, "check")) {
@@ -205,7 +204,7 @@ static int run(int argc, char **argv)
         cli_print_config_reference();
         return 0;
     }
-    return cli_unknown("config", "subcommand ", r.verb, "show|check|reference");
+    return cli_unknown("config", "subcommand", r.verb, "show|check|reference");
 }
 
 const cli_command cli_config = { .name = "config",

@@ -353,10 +353,10 @@ static int run(int argc, char **argv)
     launch p = { 0 };
     int at = 2;
     size_t words;
-    if (argc < 2) return cli_misuse("connect", "which agent?", "");
-    p.agent = MAKI_ROW_NAMED(agents, maki_str_of(argv[1]));
+    p.agent = argc > 1 ? MAKI_ROW_NAMED(agents, maki_str_of(argv[1])) : NULL;
     if (!p.agent)
-        return cli_unknown("connect", "agent ", argv[1], "claude|codex|opencode|pi|qwen|gemini");
+        return cli_unknown("connect", "agent", argc > 1 ? argv[1] : "",
+                           "claude|codex|opencode|pi|qwen|gemini");
     while (at < argc && !cli_streq(argv[at], "--"))
         at++;
     int code = cli_read_options(&cli_connect, at - 1, argv + 1, &p, 1, &words);

@@ -68,7 +68,7 @@ static const struct demo_conversation {
       "你是一位细心的技术作者。",
       { { "请把 README 的第一段翻译成中文。", "我先读一下原文。", "read_file",
           "{\"path\":\"README.md\"}",
-          "Maki keeps every word of a conversation, and sends only what fits.\n",
+          "Maki keeps every word of a conversation; what a model is sent is a view of it.\n",
           "“Maki 保留对话中的每一个字，只发送放得下的部分。”" },
         { .user = "很好，谢谢。", .reply = "不客气！还有别的段落需要翻译吗？" } } },
 };

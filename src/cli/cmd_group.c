@@ -75,7 +75,8 @@ static const char history_notes[] =
 
 static const char session_notes[] =
     "\n"
-    "ID is a session's id or an unambiguous prefix of it, its key (agent:AGENT:KEY), or a path.\n"
+    "ID is a session's id or an unambiguous prefix of it, its name (chat --session NAME, x-maki-session: NAME), its\n"
+    "key (agent:AGENT:NAME), or a path.\n"
     "Conversations that `maki serve` recorded are sessions of the agent \"proxy\".\n"
     "--json prints the answer as JSON.\n"
     "\n"
@@ -116,7 +117,7 @@ static int report_unknown(const char *group, const char *name)
     for (size_t i = 0; maki_op_command_at(group, i, &shown); i++)
         maki_buf_print(&names, "%s%s", i ? "|" : "", shown.command->name);
     maki_buf_add_byte(&names, '\0');
-    int code = cli_unknown(group, "subcommand ", name, cli_text(&names).ptr);
+    int code = cli_unknown(group, "subcommand", name, cli_text(&names).ptr);
     maki_buf_free(&names);
     return code;
 }

@@ -529,8 +529,7 @@ static int run(int argc, char **argv)
     const char *what = argc > 1 ? argv[1] : "";
     bool count = cli_streq(what, "count"), encode = cli_streq(what, "encode");
     if (!count && !encode && !cli_streq(what, "decode")) {
-        return argc > 1 ? cli_unknown("tokens", "subcommand ", what, "count|encode|decode")
-                        : cli_misuse("tokens", "missing: ", "count, encode or decode");
+        return cli_unknown("tokens", "subcommand", what, "count|encode|decode");
     }
     int code = parse(argc - 1, argv + 1, &a);
     if (code == 0) code = choose_counter(&a, &counter);

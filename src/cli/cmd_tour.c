@@ -117,8 +117,8 @@ static void rewind_condensed(tour *t, maki_str condensed)
 static void play(tour *t)
 {
     const cli_style *s = &t->style;
-    printf("\n%sMaki%s %s  巻き: every word is kept; only what fits is sent.\n\n", s->bold, s->off,
-           maki_version());
+    printf("\n%sMaki%s %s  巻き: every word is kept; what a model is sent is a view of it.\n\n",
+           s->bold, s->off, maki_version());
     print_title("1", "A conversation of nine messages, with two tool calls.", "", s);
     print_messages((maki_str){ sample, sizeof sample - 1 }, s);
 

@@ -6,6 +6,8 @@
 
 #include "cli.h"
 
+enum { REPAIRED = 1 /* exit code */ };
+
 static const char verify_usage[] =
     "maki verify PATH ...    check that nothing in these conversations was changed\n"
     "\n"
@@ -20,39 +22,52 @@ static const char fsck_usage[] =
     "maki fsck --repair PATH ...    repair it; damaged bytes are kept in an event, nothing is deleted\n"
     "\n"
     "A truncated last row is cut off, a damaged row is hidden from views, the index is rebuilt.  Each repair is\n"
-    "recorded as an event, with the bytes that were cut off.\n"
+    "recorded as an event, with the bytes that were cut off.  Where it cannot be known which of several messages was\n"
+    "altered, they are accepted as they are now.\n"
+    "The exit code is 0 when there is nothing to repair, 1 when all damage was repaired, 9 when damage is left.\n"
     "\n"
     "Example:\n"
     "  maki fsck --repair talk.jsonl\n";
 
+typedef struct listing {
+    const char *path;
+    bool repair;
+} listing;
+
 static void print_damage(void *ctx, const maki_damage *d)
 {
-    const char *path = ctx;
-    printf("%s: %s at byte %" PRIu64, path, d->file, d->offset);
-    if (d->seq) printf(", message %" PRIu64, d->seq);
+    const listing *l = ctx;
+    printf("%s: %s at byte %" PRIu64, l->path, d->file, d->offset);
+    if (d->seq && d->from < d->seq)
+        printf(", one of the messages %" PRIu64 " to %" PRIu64, d->from, d->seq);
+    else if (d->seq)
+        printf(", message %" PRIu64, d->seq);
     if (d->ev) printf(", event %" PRIu64, d->ev);
-    printf(": %s\n", d->what);
+    printf(": %s", d->what);
+    printf(l->repair ? "; %s\n" : "\n", d->repair);
 }
 
 static int check_path(maki *m, const char *command, char *path, bool repair)
 {
     maki_proof proof = { 0 };
+    listing l = { path, repair };
     maki_err err = { 0 };
     cli_style s = cli_style_of(1);
-    maki_status st = maki_conversation_verify(m, path, repair, print_damage, path, &proof, &err);
+    maki_status st = maki_conversation_verify(m, path, repair, print_damage, &l, &proof, &err);
     if (st != MAKI_OK && proof.found == 0) return cli_fail(command, &err);
-    printf("%s: %s%s%s, %" PRIu64 " messages, %" PRIu64 " events", path,
+    printf("%s: %s%s%s, %" PRIu64 " message%s, %" PRIu64 " event%s", path,
            st == MAKI_OK ? s.green : s.yellow,
            st != MAKI_OK     ? "damaged"
            : proof.found > 0 ? "repaired"
                              : "ok",
-           s.off, proof.messages, proof.events);
-    if (proof.earlier) printf(" (%" PRIu64 " events record earlier damage)", proof.earlier);
+           s.off, proof.messages, cli_s(proof.messages), proof.events, cli_s(proof.events));
+    if (proof.earlier)
+        printf(" (%" PRIu64 " event%s of earlier damage)", proof.earlier, cli_s(proof.earlier));
     printf("\n");
     if (st != MAKI_OK && !repair) {
         fprintf(stderr, "maki %s: see maki fsck --repair %s\n", command, path);
     }
-    return maki_status_exit(st);
+    return st == MAKI_OK && proof.found ? REPAIRED : maki_status_exit(st);
 }
 
 /* Both commands take paths; only fsck has an option. */

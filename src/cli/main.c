@@ -24,6 +24,11 @@ bool cli_streq(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
+const char *cli_s(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
 cli_style cli_style_of(int fd)
 {
     const char *term = getenv("TERM");
@@ -49,8 +54,8 @@ int cli_unknown(const char *command, const char *what, const char *name, const c
 {
     maki_suggest near = maki_suggest_for(maki_str_of(name));
     maki_str known;
-    fprintf(stderr, name[0] ? "maki%s%s: unknown %s%.60s" : "maki%s%s: a %sis missing%s",
-            command[0] ? " " : "", command, what, name);
+    fprintf(stderr, "maki%s%s: %s%s%s%.60s", command[0] ? " " : "", command,
+            *name ? "unknown " : "missing: ", what, *name ? " " : "", name);
     for (const char *rest = names; maki_words_next(&rest, &known);)
         maki_suggest_candidate(&near, known);
     if (near.found.len) fprintf(stderr, ": did you mean %.*s?", MAKI_PRINTED(near.found));
@@ -121,7 +126,7 @@ static int print_help(void)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
     printf("%smaki%s %s -- a context engine for LLM agents\n"
-           "Every word is kept; only what fits is sent.\n\n"
+           "Every word is kept, and every step can be undone.\n\n"
            "  maki COMMAND ...\n"
            "  (maki --config FILE COMMAND ... uses FILE in place of maki.yaml)\n\n",
            s.bold, s.off, maki_version());
@@ -148,7 +153,7 @@ static int report_unknown(const char *name)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         maki_buf_print(&names, "%s|", commands[i]->name);
     maki_buf_add(&names, ((maki_str){ "help|version", sizeof "help|version" }));
-    int code = cli_unknown("", "command ", name, cli_text(&names).ptr);
+    int code = cli_unknown("", "command", name, cli_text(&names).ptr);
     maki_buf_free(&names);
     return code;
 }

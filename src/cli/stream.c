@@ -1,5 +1,5 @@
 /* stream.c -- the commands that read or write a whole conversation, a message at a time: log, effective, show, append, export,
- * import.
+ * import, delete.
  *
  * They call the library instead of an operation: no answer is ever held in memory as a whole, however long the
  * conversation is. */
@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "answer_print.h"
 #include "base/json_access.h"
@@ -171,12 +172,13 @@ int stream_show(maki *m, const cli_typed *typed)
     if (st == MAKI_OK && total.messages > max) l.skip = total.messages - max;
     if (st == MAKI_OK && !l.json)
         printf("%s%s%s: %" PRIu64 " message%s in view of %" PRIu64
-               ", %s of the window, %.0f of %.0f tokens, %" PRIu64 " events\n",
-               l.s.bold, typed->typed.conversation, l.s.off, total.messages,
-               total.messages == 1 ? "" : "s", maki_conversation_last(l.c),
+               ", %s of the window, %.0f of %.0f tokens, %" PRIu64 " event%s\n",
+               l.s.bold, typed->typed.conversation, l.s.off, total.messages, cli_s(total.messages),
+               maki_conversation_last(l.c),
                maki_json_text_field(l.status, "contextUsage", use, sizeof use),
                maki_json_number_field(l.status, "tokens"),
-               maki_json_number_field(l.status, "window"), maki_conversation_events(l.c));
+               maki_json_number_field(l.status, "window"), maki_conversation_events(l.c),
+               cli_s(maki_conversation_events(l.c)));
     if (st == MAKI_OK)
         st = maki_conversation_each(l.c, MAKI_LATEST, false, print_message, &l, &err);
     if (st == MAKI_OK && !l.json) st = maki_conversation_each_event(l.c, print_exchange, &l, &err);
@@ -184,6 +186,12 @@ int stream_show(maki *m, const cli_typed *typed)
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */
+
+static maki_status open_to_append(maki *m, const cli_typed *typed, maki_conversation **out,
+                                  maki_err *err)
+{
+    return maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_CREATE, out, err);
+}
 
 int stream_append(maki *m, const cli_typed *typed)
 {
@@ -193,23 +201,58 @@ int stream_append(maki *m, const cli_typed *typed)
     size_t capacity = 0, number = 0;
     uint64_t seq = 0;
     ssize_t n;
-    maki_status st =
-        maki_conversation_open(m, typed->typed.conversation, MAKI_OPEN_CREATE, &c, &err);
+    maki_status st = MAKI_OK;
     while (st == MAKI_OK && (n = getline(&line, &capacity, stdin)) > 0) {
         maki_str text = { line, (size_t)n };
         number++;
         while (text.len && isspace((unsigned char)text.ptr[text.len - 1]))
             text.len--;
-        if (text.len) st = maki_conversation_append(c, text, &seq, &err);
+        if (text.len == 0) continue;
+        if (!c) st = maki_message_check(text, &err); /* a refusal leaves no file */
+        if (st == MAKI_OK && !c) st = open_to_append(m, typed, &c, &err);
+        if (st == MAKI_OK) st = maki_conversation_append(c, text, &seq, &err);
     }
+    if (st == MAKI_OK && !c) st = open_to_append(m, typed, &c, &err);
+    if (c) seq = maki_conversation_last(c);
     free(line);
     maki_conversation_close(c);
     if (st != MAKI_OK) {
         fprintf(stderr, "maki history: line %zu: %s\n", number, err.msg);
         return maki_status_exit(st);
     }
-    printf("%" PRIu64 " messages\n", seq);
+    printf("%" PRIu64 " message%s\n", seq, cli_s(seq));
     return 0;
+}
+
+/* Asks, unless --yes was given: what is deleted does not come back. */
+int stream_delete(maki *m, const cli_typed *typed)
+{
+    char line[16] = "";
+    const char *id = typed->typed.conversation;
+    maki_buf input = cli_buf(), output = cli_buf();
+    maki_str answer;
+    maki_err err = { 0 };
+    maki_jw w;
+    if (!argument_value(typed, "yes")) {
+        if (!isatty(STDIN_FILENO))
+            return cli_misuse("session", "delete cannot ask without a terminal: add --yes", "");
+        printf("Delete %s and all its messages?  This cannot be undone.  [y/N] ", id);
+        fflush(stdout);
+        if (!fgets(line, sizeof line, stdin) || (line[0] != 'y' && line[0] != 'Y')) {
+            printf("Nothing was deleted.\n");
+            return 0;
+        }
+    }
+    maki_jw_init(&w, maki_buf_sink(&input), &err);
+    maki_jw_print(&w, "{'conversation':%z,'yes':true}", id);
+    maki_status st = maki_jw_end(&w);
+    if (st == MAKI_OK)
+        st = cli_run_op(m, "session.delete", cli_text(&input), &output, &answer, &err);
+    if (output.len && typed->typed.json) printf("%.*s\n", (int)output.len, output.ptr);
+    if (st == MAKI_OK && !typed->typed.json) printf("Deleted %s.\n", id);
+    maki_buf_free(&input);
+    maki_buf_free(&output);
+    return st == MAKI_OK ? 0 : cli_fail("session", &err);
 }
 
 int stream_export(maki *m, const cli_typed *typed)
@@ -233,7 +276,7 @@ int stream_export(maki *m, const cli_typed *typed)
 static maki_status on_progress(void *ctx, uint64_t done, uint64_t total, uint64_t messages)
 {
     char detail[40];
-    snprintf(detail, sizeof detail, "%" PRIu64 " messages", messages);
+    snprintf(detail, sizeof detail, "%" PRIu64 " message%s", messages, cli_s(messages));
     cli_progress_show(ctx, "", done, total, detail);
     return MAKI_OK;
 }
@@ -255,10 +298,10 @@ int stream_import(maki *m, const cli_typed *typed)
                                  argument_value(typed, "format"), &hooks, &got, &err);
     if (progress.shown) fputc('\n', stderr);
     if (st != MAKI_OK) return cli_fail("history import", &err);
-    printf("Imported %" PRIu64 " messages (%s), %" PRIu64 " events", got.messages, got.format,
-           got.events);
-    if (got.other) printf(", %" PRIu64 " other lines skipped", got.other);
-    if (got.skipped) printf(", %" PRIu64 " broken lines skipped", got.skipped);
+    printf("Imported %" PRIu64 " message%s (%s), %" PRIu64 " event%s", got.messages,
+           cli_s(got.messages), got.format, got.events, cli_s(got.events));
+    if (got.other) printf(", %" PRIu64 " other line%s skipped", got.other, cli_s(got.other));
+    if (got.skipped) printf(", %" PRIu64 " broken line%s skipped", got.skipped, cli_s(got.skipped));
     printf(".\n");
     return 0;
 }

@@ -20,13 +20,12 @@ void maki_config_close(maki_config *config)
 }
 
 static maki_status read_file(maki_config *config, const maki_config_options *options,
-                             maki_problems *problems, maki_err *err)
+                             maki_problems *problems, maki_yaml_node **top, maki_err *err)
 {
     maki_str bytes = { "", 0 };
-    maki_yaml_node *top = NULL;
     maki_status st = maki_config_load(config, &bytes, err);
-    if (st == MAKI_OK) st = maki_yaml_read(bytes, problems, &top, err);
-    if (st == MAKI_OK && top) maki_config_bind(config, top, options->environment, problems);
+    if (st == MAKI_OK) st = maki_yaml_read(bytes, problems, top, err);
+    if (st == MAKI_OK && *top) maki_config_bind(config, *top, options->environment, problems);
     return st;
 }
 
@@ -34,12 +33,13 @@ static maki_status load(maki_config *config, const maki_config_options *options,
 {
     maki_status st = maki_config_find_file(config, options, err);
     maki_problems problems = { .arena = &config->arena, .file = config->file };
-    if (st == MAKI_OK && config->file) st = read_file(config, options, &problems, err);
+    maki_yaml_node *top = NULL;
+    if (st == MAKI_OK && config->file) st = read_file(config, options, &problems, &top, err);
     if (st != MAKI_OK) return st;
     maki_config_bind_environment(config, options->environment, &problems);
     st = maki_config_bind_defaults(config, options->environment, err);
     if (st != MAKI_OK) return st;
-    if (problems.mistakes == 0) maki_config_check_rules(config, &problems);
+    maki_config_check_rules(config, top, &problems);
     for (size_t i = 0; i < config->count; i++)
         config->values[i].shown = maki_value_show(&config->values[i], &config->arena);
     st = maki_arena_status(&config->arena, err);

@@ -31,8 +31,10 @@ void maki_config_bind_environment(maki_config *config, char *const *environment,
                                   maki_problems *problems);
 maki_status maki_config_bind_defaults(maki_config *config, char *const *environment, maki_err *err);
 
-/* rules.c: check settings that depend on each other. */
-void maki_config_check_rules(const maki_config *config, maki_problems *problems);
+/* rules.c: check settings that depend on each other.  `top` is what the file says, also where it was refused; NULL: there
+ * is no file. */
+void maki_config_check_rules(const maki_config *config, const maki_yaml_node *top,
+                             maki_problems *problems);
 
 /* The effective value at a path of the table; NULL: not set. */
 maki_value *maki_config_value_at(const maki_config *config, maki_str path);

@@ -1,7 +1,8 @@
 /* rules.c -- checks of settings that depend on each other.
  *
- * In:     all values, each valid for itself.
+ * In:     all values, each valid for itself, and what the file says, also where it was refused.
  * Out:    mistakes, and warnings for what is ignored or refused later. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/str_util.h"
@@ -14,6 +15,19 @@ static const maki_value *value_of(const maki_config *config, maki_arena *arena,
 {
     maki_str path = maki_arena_print(arena, "%s.%.*s.%s", directory, MAKI_PRINTED(name), key);
     return maki_config_value_at(config, path);
+}
+
+/* What the file says under a key, or at a number of a list; NULL: nothing. */
+static const maki_yaml_node *written(const maki_yaml_node *node, maki_str key)
+{
+    size_t n = 0;
+    char number[24];
+    for (const maki_yaml_item *i = node ? node->first : NULL; i; i = i->next, n++) {
+        snprintf(number, sizeof number, "%zu", n);
+        if (maki_str_is(node->kind == MAKI_YAML_LIST ? maki_str_of(number) : i->key, key))
+            return i->value;
+    }
+    return NULL;
 }
 
 static bool is_at(const maki_value *value, const char *pattern)
@@ -35,8 +49,9 @@ static bool offer_names(const maki_config *config, const char *directory, maki_s
     return false;
 }
 
-static void check_reference(const maki_config *config, maki_problems *problems,
-                            const maki_value *value, const char *directory, const char *known)
+static void check_reference(const maki_config *config, const maki_yaml_node *top,
+                            maki_problems *problems, const maki_value *value, const char *directory,
+                            const char *known)
 {
     maki_suggest nearest = maki_suggest_for(value->text);
     for (maki_str name; maki_words_next(&known, &name);) {
@@ -44,6 +59,7 @@ static void check_reference(const maki_config *config, maki_problems *problems,
         maki_suggest_candidate(&nearest, name);
     }
     if (offer_names(config, directory, value->text, &nearest)) return;
+    if (written(written(top, maki_str_of(directory)), value->text)) return; /* refused itself */
     maki_str shown = maki_problem_quote(problems->arena, value->text, 40);
     maki_str near = nearest.found;
     maki_problem_add(problems, value->at, "%.*s: unknown name \"%.*s\" in %s%s%.*s%s",
@@ -52,15 +68,16 @@ static void check_reference(const maki_config *config, maki_problems *problems,
                      near.len ? "?" : "");
 }
 
-static void check_references(const maki_config *config, maki_problems *problems)
+static void check_references(const maki_config *config, const maki_yaml_node *top,
+                             maki_problems *problems)
 {
     for (size_t i = 0; i < config->count; i++) {
         const maki_value *value = &config->values[i];
         if (value->row->type == MAKI_CONFIG_POLICY) {
-            check_reference(config, problems, value, "policies", "maki|roo|clawdbot|files");
+            check_reference(config, top, problems, value, "policies", "maki|roo|clawdbot|files");
         } else if (is_at(value, "llm.provider") || is_at(value, "agents.*.provider") ||
                    is_at(value, "summary.provider")) {
-            check_reference(config, problems, value, "llm", MAKI_SUMMARIZER_NAMES);
+            check_reference(config, top, problems, value, "llm", MAKI_SUMMARIZER_NAMES);
         }
     }
 }
@@ -138,7 +155,8 @@ static void check_weights(const maki_config *config, maki_problems *problems)
 
 /* ---- required settings ------------------------------------------------------------------------------- */
 
-static void check_steps(const maki_config *config, maki_problems *problems)
+static void check_steps(const maki_config *config, const maki_yaml_node *top,
+                        maki_problems *problems)
 {
     for (size_t i = 0; i < config->count; i++) {
         const maki_value *value = &config->values[i];
@@ -149,18 +167,22 @@ static void check_steps(const maki_config *config, maki_problems *problems)
         maki_str path =
             maki_arena_print(problems->arena, "policies.%.*s.%.*s.step",
                              MAKI_PRINTED(value->names[0]), MAKI_PRINTED(value->names[1]));
-        if (maki_config_value_at(config, path)) continue;
+        const maki_yaml_node *steps = written(written(top, MAKI_LIT("policies")), value->names[0]);
+        bool refused = written(written(steps, value->names[1]), MAKI_LIT("step")) != NULL;
+        if (refused || maki_config_value_at(config, path)) continue;
         maki_problem_add(problems, value->at, "%.*s: its list item has no step; add step: NAME",
                          MAKI_PRINTED(value->written));
     }
 }
 
-static void check_upstreams(const maki_config *config, maki_problems *problems)
+static void check_upstreams(const maki_config *config, const maki_yaml_node *top,
+                            maki_problems *problems)
 {
     maki_str name;
     for (size_t cursor = 0; maki_config_next_name(config, "upstreams", &cursor, &name);) {
         const maki_value *models = value_of(config, problems->arena, "upstreams", name, "models");
         if (!models || value_of(config, problems->arena, "upstreams", name, "url")) continue;
+        if (written(written(written(top, MAKI_LIT("upstreams")), name), MAKI_LIT("url"))) continue;
         maki_problem_add(problems, models->at,
                          "upstreams.%.*s has no url; add url: http://HOST:PORT",
                          MAKI_PRINTED(name));
@@ -175,17 +197,30 @@ static void check_storage(const maki_config *config, maki_problems *problems)
                       "memory.storage: lancedb is not built in; sqlite-vec is used");
 }
 
-void maki_config_check_rules(const maki_config *config, maki_problems *problems)
+/* Settings of the table that nothing acts on yet. */
+static void check_unused(const maki_config *config, maki_problems *problems)
+{
+    for (size_t i = 0; i < config->count; i++) {
+        const maki_value *value = &config->values[i];
+        if (value->row->unused && value->source == MAKI_CONFIG_FILE)
+            maki_problem_warn(problems, value->at, "%.*s has no effect yet",
+                              MAKI_PRINTED(value->written));
+    }
+}
+
+void maki_config_check_rules(const maki_config *config, const maki_yaml_node *top,
+                             maki_problems *problems)
 {
     for (size_t i = 0; i < config->count; i++)
         check_profile(problems, &config->values[i]);
-    check_references(config, problems);
+    check_unused(config, problems);
+    check_references(config, top, problems);
     check_windows(config, problems);
     check_pruning(config, problems);
     check_order(config, problems, "memory.chunk.overlap", "memory.chunk.tokens");
     check_order(config, problems, "summary.background_percent", "autoCondenseContextPercent");
     check_weights(config, problems);
-    check_steps(config, problems);
-    check_upstreams(config, problems);
+    check_steps(config, top, problems);
+    check_upstreams(config, top, problems);
     check_storage(config, problems);
 }

@@ -116,10 +116,7 @@ static void dispatch(maki_daemon *d, maki_conn *conn, const maki_http_head *head
     bool anthropic = maki_http_field_named(head, MAKI_LIT("anthropic-version")) != NULL;
     maki_route route = maki_route_find(head->method, path->path, named, anthropic);
     if (route.kind == MAKI_ROUTE_NONE) {
-        maki_conn_fail(
-            conn, 404, "not_found",
-            "not a provider's path that Maki knows; /u/NAME/... forwards any path to the "
-            "upstream NAME, / says how to connect");
+        maki_conn_fail(conn, 404, "not_found", maki_route_hint(head->method, path->path));
         return;
     }
     if (maki_http_field_named(head, MAKI_LIT("upgrade"))) {

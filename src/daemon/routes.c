@@ -1,6 +1,8 @@
 /* routes.c -- match a request's path: first the protocols' own paths (wire/protocol.h), then the table below. */
 #include "daemon/routes.h"
 
+#include <stdio.h>
+
 #include "base/str_util.h"
 #include "wire/protocol.h"
 
@@ -112,6 +114,26 @@ maki_route maki_route_find(maki_str method, maki_str path, bool named, bool anth
         break;
     }
     return found;
+}
+
+static bool is_known(maki_str method, maki_str path)
+{
+    maki_route_kind kind = maki_route_find(method, path, false, false).kind;
+    return kind != MAKI_ROUTE_NONE && kind != MAKI_ROUTE_LOCAL;
+}
+
+const char *maki_route_hint(maki_str method, maki_str path)
+{
+    char versioned[200];
+    int n = snprintf(versioned, sizeof versioned, "/v1%.*s", (int)(path.len < 190 ? path.len : 0),
+                     path.ptr);
+    if (is_known(method, (maki_str){ versioned, (size_t)n }))
+        return "the path lacks /v1: the base URL of this client must end in /v1, as in "
+               "http://127.0.0.1:4747/v1";
+    if (maki_str_starts(path, MAKI_LIT("/v1/v1/")) && is_known(method, maki_str_from(path, 3)))
+        return "the path has /v1 twice: the base URL of this client must not end in /v1";
+    return "not a provider's path that Maki knows; /u/NAME/... forwards any path to the "
+           "upstream NAME, / says how to connect";
 }
 
 /* Remove "/LETTER/WORD" from the front. */

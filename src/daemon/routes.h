@@ -24,6 +24,9 @@ typedef struct maki_route {
  * anthropic-version, so that /v1/models is Anthropic's. */
 maki_route maki_route_find(maki_str method, maki_str path, bool named, bool anthropic);
 
+/* What is wrong with a path that was not found: a constant. */
+const char *maki_route_hint(maki_str method, maki_str path);
+
 /* A path in its parts: "/t/TOKEN" and "/u/NAME" in front are removed; len 0 when absent. */
 typedef struct maki_route_path {
     maki_str token, upstream;

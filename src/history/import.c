@@ -221,7 +221,7 @@ bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, mak
     maki_err why = { 0 };
     *st = maki_json_check(text, object, &why);
     if (*st == MAKI_OK && maki_json_kind_of(*object) == MAKI_JSON_OBJECT) return true;
-    if (*st == MAKI_OK) maki_import_skip(im, "this is no object");
+    if (*st == MAKI_OK) maki_import_skip(im, "not an object");
     if (*st == MAKI_INVALID || *st == MAKI_TOOBIG) {
         maki_import_skip(im, why.msg);
         *st = MAKI_OK;

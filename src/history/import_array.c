@@ -110,7 +110,7 @@ maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, v
         if (st == MAKI_OK) st = maki_source_peek(&im->src, &first, err);
     }
     if (st == MAKI_OK && first == '[') return each(im, fn, ctx, err);
-    if (st == MAKI_OK) maki_import_skip(im, "this is no array");
+    if (st == MAKI_OK) maki_import_skip(im, "not an array");
     return st;
 }
 

@@ -149,7 +149,7 @@ maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **
     if (i >= t.len) return unknown(all ? "the source is empty" : "white space only", "", err);
     if (t.ptr[i] == '[') {
         *out = array_format(t, i);
-        return *out ? MAKI_OK : unknown("an array whose elements are no messages", "", err);
+        return *out ? MAKI_OK : unknown("an array whose elements are not messages", "", err);
     }
     for (int n = 0; n < 64; n++) { /* the first line that decides */
         i = skip_space(t, i);

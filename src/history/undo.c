@@ -57,6 +57,16 @@ static maki_status flags_of(maki_conv *conv, uint64_t seq, uint32_t *flags, maki
     return st;
 }
 
+/* Was the conversation rewound after message `seq`?  The message after it is on another branch. */
+static bool rewound_after(const maki_conv *conv, uint64_t seq)
+{
+    for (size_t i = 0; i < conv->events.count; i++) {
+        if (conv->events.at[i].type == MAKI_EVENT_REWIND && conv->events.at[i].at == seq)
+            return true;
+    }
+    return false;
+}
+
 /* Do the results of message `seq` come after further calls: is it one of several parallel calls? */
 static maki_status answered_later(maki_conv *conv, uint64_t seq, bool *out, maki_err *err)
 {
@@ -64,13 +74,9 @@ static maki_status answered_later(maki_conv *conv, uint64_t seq, bool *out, maki
     uint64_t last = maki_log_last(log);
     bool answers = false;
     *out = false;
-    for (size_t i = 0; i < conv->events.count;
-         i++) { /* the message after it is on another branch */
-        if (conv->events.at[i].type == MAKI_EVENT_REWIND && conv->events.at[i].at == seq)
-            return MAKI_OK;
-    }
     for (uint64_t s = seq + 1; s > maki_log_base(log) && s <= last && !*out; s++) {
         maki_row row;
+        if (rewound_after(conv, s - 1)) return MAKI_OK;
         maki_status st = maki_log_row(log, s, &row, err);
         if (st != MAKI_OK) return st;
         answers = answers || (row.flags & MAKI_FACT_ANSWERS);

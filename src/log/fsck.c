@@ -275,11 +275,12 @@ static maki_status add_damage(repair_state *m, maki_log *log, maki_err *err)
     if (st == MAKI_OK && m->lost)
         st = add_event(log, err, "damage", "\"what\":\"lost\",\"events\":%" PRIu64, m->lost);
     if (st == MAKI_OK) st = add_newline_damage(m, log, err);
+    if (st == MAKI_OK && m->gone) st = add_gone(m, log, err); /* its rewind ends what came before */
     if (st == MAKI_OK) st = add_row_damage(m, log, err);
     if (st == MAKI_OK && (m->heads || m->header))
         st = add_event(log, err, "damage", "\"what\":\"%s\",\"from\":%" PRIu64,
                        m->header ? "header" : "head", m->header ? 0 : m->head_at);
-    return st == MAKI_OK && m->gone ? add_gone(m, log, err) : st;
+    return st;
 }
 
 static maki_status write_damage_events(repair_state *m, maki_err *err)

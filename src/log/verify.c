@@ -30,7 +30,21 @@ maki_status maki_verify_report(verifier *c, maki_finding_kind kind, const char *
                                uint64_t offset, uint64_t seq, uint64_t ev, const char *what,
                                maki_err *err)
 {
-    maki_finding finding = { kind, file, offset, seq, ev, what };
+    static const char *const repairs[] = {
+        [MAKI_FOUND_TORN] = "cut off; the bytes are kept in an event",
+        [MAKI_FOUND_GONE] = "noted; the view is that of the last message before them",
+        [MAKI_FOUND_BAD] = "hidden from views; the row stays in the file",
+        [MAKI_FOUND_CHANGED] = "hidden from views; the row stays in the file",
+        [MAKI_FOUND_JOINED] = "restored; the byte that was there is kept in an event",
+        [MAKI_FOUND_SPLIT] = "removed",
+        [MAKI_FOUND_HEAD] = "accepted as it is now; the change is noted",
+        [MAKI_FOUND_EVENT] = "moved to another file, with those after it, which an event names",
+        [MAKI_FOUND_LOST] = "noted",
+        [MAKI_FOUND_INDEX] = "rebuilt",
+    };
+    const char *repair = repairs[kind == MAKI_FOUND_CHANGED && !seq ? MAKI_FOUND_HEAD : kind];
+    uint64_t from = kind == MAKI_FOUND_HEAD ? c->proven + 1 : seq;
+    maki_finding finding = { kind, file, offset, seq, ev, what, from, repair };
     c->result.findings++;
     return c->fn ? c->fn(c->ctx, &finding, err) : MAKI_OK;
 }

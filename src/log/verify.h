@@ -43,6 +43,8 @@ typedef struct maki_finding {
     uint64_t offset;  /* in that file */
     uint64_t seq, ev; /* which message or event; 0: none */
     const char *what; /* for a person; contains none of the text */
+    uint64_t from; /* it is one of the messages from this one to seq; seq when it is known which */
+    const char *repair; /* what fsck does about it */
 } maki_finding;
 
 /* Not MAKI_OK stops, with that status. */

@@ -24,6 +24,7 @@ typedef struct verifier {
     uint64_t stored_size;
     bool index_valid; /* its header is valid for this log */
     bool same_facts;  /* and of this family */
+    uint64_t proven;  /* by its head, an event proves the messages up to this one */
     bool shifted;     /* its rows have other numbers than those of the file */
 } verifier;
 

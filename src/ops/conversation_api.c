@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/json_access.h"
 #include "base/limits.h"
 #include "base/str_util.h"
 #include "history/conv.h"
@@ -18,6 +19,7 @@
 #include "history/import.h"
 #include "history/token_counter.h"
 #include "log/verify.h"
+#include "ops/op_common.h"
 #include "ops/operation.h"
 #include "store/context_use.h"
 #include "token/family.h"
@@ -49,6 +51,7 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
 {
     const maki_alloc *alloc = m->env.alloc;
     maki_conv_options conv_options = { .create = mode == MAKI_OPEN_CREATE,
+                                       .checked = true, /* maki_conversation_append */
                                        .read_only = mode == MAKI_OPEN_READ,
                                        .share_index = mode == MAKI_OPEN_READ_SHARED,
                                        .durability = MAKI_SYNC,
@@ -59,6 +62,7 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
     if (!c) return maki_fail_nomem(err);
     *c = (maki_conversation){ .alloc = alloc, .m = m, .env = m->env };
     maki_status st = maki_conversation_path(m, path, c->path, sizeof c->path, err);
+    if (st == MAKI_OK) st = maki_messages_file_check(&m->env, c->path, err);
     if (st == MAKI_OK) st = maki_conv_open(&m->env, c->path, &conv_options, &c->conv, err);
     if (st != MAKI_OK) {
         maki_conversation_close(c);
@@ -87,11 +91,23 @@ uint64_t maki_conversation_events(const maki_conversation *c)
     return maki_log_events(maki_conv_log(c->conv));
 }
 
+static maki_status check_message(maki_str text, maki_str *message, maki_err *err)
+{
+    maki_status st = maki_json_check(text, message, err);
+    return st == MAKI_OK ? maki_role_check(*message, err) : st;
+}
+
+maki_status maki_message_check(maki_str message, maki_err *err)
+{
+    return check_message(message, &message, err);
+}
+
 maki_status maki_conversation_append(maki_conversation *c, maki_str message, uint64_t *seq,
                                      maki_err *err)
 {
     maki_change change;
-    maki_status st = maki_conv_append(c->conv, NULL, &message, 1, &change, err);
+    maki_status st = check_message(message, &message, err);
+    if (st == MAKI_OK) st = maki_conv_append(c->conv, NULL, &message, 1, &change, err);
     if (st == MAKI_OK && seq) *seq = change.seq;
     return st;
 }
@@ -266,7 +282,7 @@ typedef struct damage_visitor {
 static maki_status visit_finding(void *ctx, const maki_finding *f, maki_err *err)
 {
     const damage_visitor *v = ctx;
-    maki_damage damage = { f->file, f->offset, f->seq, f->ev, f->what };
+    maki_damage damage = { f->file, f->offset, f->seq, f->ev, f->what, f->from, f->repair };
     (void)err;
     if (v->fn) v->fn(v->ctx, &damage);
     return MAKI_OK;

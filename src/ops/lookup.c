@@ -1,9 +1,10 @@
 /* lookup.c -- from the name of a conversation to the path of its messages file.
  *
  * In this order: the path of a messages file, or of a directory with messages.jsonl in it; a task by its id under
- * contexts/running and contexts/completed; a session in the handle's state directory by its id, its key or a prefix of
- * its id.  A name with a slash is always a path.  MAKI_NOTFOUND when nothing matches; a prefix of several ids is
- * MAKI_INVALID.  Nothing is opened or created. */
+ * contexts/running and contexts/completed; a session in the handle's state directory by its id, its key, its name (the
+ * key without "agent:AGENT:") or a prefix of its id.  A name with a slash is always a path.  MAKI_NOTFOUND when nothing
+ * matches; a name or prefix of several sessions is MAKI_INVALID.  Nothing is opened or created. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/str_util.h"
+#include "ops/op_common.h"
 #include "ops/operation.h"
 #include "store/key.h"
 #include "store/session_files.h"
@@ -34,13 +36,18 @@ static bool find_task(const maki_files *files, const char *id, char *path, size_
 }
 
 typedef struct session_search {
+    const maki_env *env;
     const maki_files *files;
+    const char *home;
     const char *name;
     char *path;
     size_t capacity;
     char agents[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX + 304]; /* directories */
     bool is_id;                                                /* found by its whole id */
-    size_t matches;                                            /* of the prefix */
+    size_t matches;                                            /* of the name or prefix */
+    char ids[120];                                             /* or keys, of the first of these */
+    maki_status status;
+    maki_err *err;
 } session_search;
 
 /* Called for each agent: does it have a session of this id?  False stops the walk. */
@@ -57,13 +64,23 @@ static bool match_id(void *ctx, const char *agent)
     return !l->is_id;
 }
 
+static void add_candidate(session_search *l, maki_str id)
+{
+    size_t used = strlen(l->ids);
+    if (used + id.len + 6 < sizeof l->ids)
+        snprintf(l->ids + used, sizeof l->ids - used, "%s%.*s", used ? ", " : "", MAKI_PRINTED(id));
+    else if (used && l->ids[used - 1] != '.')
+        strcat(l->ids, " ...");
+}
+
 static bool match_file_prefix(void *ctx, const char *file)
 {
     session_search *l = ctx;
     maki_str stem;
-    if (maki_name_of_file(file, &stem) && maki_str_starts(stem, maki_str_of(l->name)) &&
-        l->matches++ == 0)
-        snprintf(l->path, l->capacity, "%s/%s", l->sessions, file);
+    if (!maki_name_of_file(file, &stem) || !maki_str_starts(stem, maki_str_of(l->name)))
+        return true;
+    add_candidate(l, stem);
+    if (l->matches++ == 0) snprintf(l->path, l->capacity, "%s/%s", l->sessions, file);
     return true;
 }
 
@@ -101,25 +118,67 @@ static maki_status find_key(const maki_env *env, const char *state, const char *
     return st == MAKI_NOMEM ? maki_fail_nomem(err) : st;
 }
 
+/* Called for each agent: does it have an active session of this name? */
+static bool match_name(void *ctx, const char *agent)
+{
+    session_search *l = ctx;
+    char key[MAKI_KEY_MAX], path[MAKI_PATH_MAX];
+    bool found = false;
+    if (agent[0] == '.' ||
+        (size_t)snprintf(key, sizeof key, "agent:%s:%s", agent, l->name) >= sizeof key)
+        return true;
+    l->status = find_key(l->env, l->home, key, path, sizeof path, &found, l->err);
+    if (!found) return l->status == MAKI_OK;
+    add_candidate(l, maki_str_of(key));
+    if (l->matches++ == 0) snprintf(l->path, l->capacity, "%s", path);
+    return true;
+}
+
 static maki_status find_session(const maki *m, const char *name, char *path, size_t capacity,
                                 maki_err *err)
 {
     const maki_files *files = m->env.files;
-    session_search l = { .files = files, .name = name, .path = path, .capacity = capacity };
+    session_search l = { .env = &m->env,
+                         .files = files,
+                         .home = m->home,
+                         .name = name,
+                         .path = path,
+                         .capacity = capacity,
+                         .err = err };
     bool found = false;
     snprintf(l.agents, sizeof l.agents, "%s/agents", m->home);
     (void)files->list(files, l.agents, match_id, &l);
     if (l.is_id) return MAKI_OK;
     maki_status st = find_key(&m->env, m->home, name, path, capacity, &found, err);
     if (st != MAKI_OK || found) return st;
+    (void)files->list(files, l.agents, match_name, &l);
+    if (l.status != MAKI_OK) return l.status;
+    if (l.matches > 1)
+        return maki_fail(err, MAKI_INVALID, "several sessions are called %.30s: %s; give the key",
+                         name, l.ids);
+    if (l.matches == 1) return MAKI_OK;
     if (strlen(name) >= PREFIX_MIN) (void)files->list(files, l.agents, match_prefix, &l);
     if (l.matches > 1)
         return maki_fail(err, MAKI_INVALID,
-                         "several ids begin with %.80s: give more characters of the id", name);
+                         "several ids begin with %.30s: %s; give more characters", name, l.ids);
     if (l.matches == 1) return MAKI_OK;
-    return maki_fail(err, MAKI_NOTFOUND,
-                     "there is no conversation %.80s: not a path, a task, a session or its key",
-                     name);
+    return maki_fail(
+        err, MAKI_NOTFOUND,
+        "there is no conversation %.80s: not a path, a task, a session's id, key or name", name);
+}
+
+maki_status maki_messages_file_check(const maki_env *env, const char *path, maki_err *err)
+{
+    char index[MAKI_PATH_MAX], first = '{';
+    int fd = env->files->open(env->files, path, O_RDONLY, 0);
+    if (fd < 0) return MAKI_OK;
+    (void)!env->files->pread(env->files, fd, &first, 1, 0);
+    env->files->close(env->files, fd);
+    int stem = (int)(strlen(path) - strlen("jsonl"));
+    snprintf(index, sizeof index, "%.*sidx", stem > 0 ? stem : 0, path);
+    if (first == '{' || is_file(env->files, index)) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID,
+                     "%.120s is not a messages file: its first line is not a JSON object", path);
 }
 
 maki_status maki_conversation_path(const maki *m, const char *name, char *path, size_t capacity,

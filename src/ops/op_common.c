@@ -4,6 +4,7 @@
  * is measured in each case. */
 #include "ops/op_common.h"
 
+#include "base/err.h"
 #include "base/json_print.h"
 #include "base/str_util.h"
 #include "manage/policy_config.h"
@@ -97,4 +98,16 @@ maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *e
     if (st != MAKI_OK) return st;
     if (err) *err = *error;
     return error->status;
+}
+
+maki_status maki_role_check(maki_str message, maki_err *err)
+{
+    maki_str role = maki_json_string(message, "role");
+    if (!role.len) return maki_fail(err, MAKI_INVALID, "a message must be an object with a role");
+    if (maki_json_text_in(role, "user|assistant|system|developer|tool|function|model"))
+        return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID,
+                     "no protocol knows the role %.*s; the roles are user, assistant, system, "
+                     "developer, tool, function and model",
+                     (int)(role.len < 60 ? role.len : 60), role.ptr);
 }

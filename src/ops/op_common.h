@@ -34,6 +34,10 @@ maki_status maki_field_home(const maki_op_call *call, char out[MAKI_PATH_MAX], m
 /* The messages file of the conversation that the call names. */
 maki_status maki_field_path(const maki_op_call *call, const char *name, char path[MAKI_PATH_MAX],
                             maki_err *err);
+/* MAKI_INVALID when the file at `path` is there, without an index, and is no messages file. */
+maki_status maki_messages_file_check(const maki_env *env, const char *path, maki_err *err);
+/* MAKI_INVALID unless a message is an object whose role one of the protocols knows: for messages written by hand. */
+maki_status maki_role_check(maki_str message, maki_err *err);
 /* The fields `seq` and `ev` as maki_conv_view takes them: the newest when they are missing. */
 void maki_field_revision(const maki_op_call *call, uint64_t *seq, uint64_t *ev);
 /* The entry of a session in sessions.json without its time, as fields of the open object. */

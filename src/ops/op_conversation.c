@@ -38,6 +38,7 @@ maki_status maki_field_conversation(const maki_op_call *call, maki_access access
         .progress_ctx = call->m->counting_ctx,
     };
     maki_status st = maki_field_path(call, "conversation", path, err);
+    if (st == MAKI_OK) st = maki_messages_file_check(&call->m->env, path, err);
     return st == MAKI_OK ? maki_conv_open(&call->m->env, path, &options, out, err) : st;
 }
 
@@ -171,6 +172,8 @@ static maki_status do_edit(const maki_op_call *call, maki_conv *conv, const unsi
         return maki_fail(err, MAKI_INVALID, "give either message or text, not %s",
                          whole ? "both" : "neither");
     if (only_text) return maki_conv_edit_text(conv, expect, seq_field(call), text, out, err);
+    maki_status st = maki_role_check(message, err);
+    if (st != MAKI_OK) return st;
     return maki_conv_edit(conv, expect, seq_field(call), message, out, err);
 }
 
@@ -232,9 +235,20 @@ maki_status maki_op_history_append(maki_op_call *call, maki_jw *out, maki_err *e
     maki_change change;
     const maki_str *rows;
     size_t count;
+    maki_err why = { 0 };
+    static const unsigned char none[MAKI_CHAIN_LEN];
     maki_status st = expect_field(call, buffer, &expect, err);
     if (st == MAKI_OK) st = maki_field_rows(call, "messages", &rows, &count, err);
-    if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_CREATE, &conv, err);
+    for (size_t i = 0; st == MAKI_OK && i < count; i++) {
+        st = maki_role_check(rows[i], &why);
+        if (st != MAKI_OK) maki_fail(err, st, "messages[%zu]: %s", i, why.msg);
+    }
+    /* with a head that only messages have it must exist: a refusal leaves no file */
+    bool create = !expect || memcmp(expect, none, sizeof none) == 0;
+    maki_access access = create ? MAKI_ACCESS_CREATE : MAKI_ACCESS_WRITE;
+    if (st == MAKI_OK) st = maki_field_conversation(call, access, &conv, err);
+    if (st == MAKI_NOTFOUND && !create)
+        st = maki_fail(err, MAKI_CONFLICT, "there is no conversation with this head yet");
     if (st == MAKI_OK) st = maki_conv_append(conv, expect, rows, count, &change, err);
     if (st == MAKI_OK) change.seq = maki_log_last(maki_conv_log(conv));
     maki_conv_close(conv);

@@ -85,8 +85,26 @@ static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
         maki_put_usage(out, &use, maki_context_tokens(&use, (double)tokens));
 }
 
-static void write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
-                          const char *home)
+/* Are all words in the title or in the key?  Separated by spaces, also by ideographic ones. */
+static bool has_words(maki_str words, maki_str title, maki_str key)
+{
+    static const maki_str wide = MAKI_LIT("\xE3\x80\x80");
+    while (words.len) {
+        size_t n = 0;
+        while (n < words.len && words.ptr[n] != ' ' &&
+               !maki_str_starts(maki_str_from(words, n), wide))
+            n++;
+        maki_str word = maki_str_to(words, n);
+        if (!maki_str_has_nocase(title, word) && !maki_str_has_nocase(key, word)) return false;
+        size_t space = n == words.len ? 0 : words.ptr[n] == ' ' ? 1 : wide.len;
+        words = maki_str_from(words, n + space);
+    }
+    return true;
+}
+
+/* False: it lacks one of the words. */
+static bool write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
+                          const char *home, maki_str words)
 {
     char path[MAKI_PATH_MAX], title[TITLE_MAX] = "";
     maki_conv *conv = NULL;
@@ -94,6 +112,10 @@ static void write_session(const maki_op_call *call, maki_jw *out, const maki_ses
     snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
     bool opened = maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK;
     if (opened) read_title(conv, title);
+    if (!has_words(words, maki_str_of(title), maki_str_of(s->key))) {
+        maki_conv_close(conv);
+        return false;
+    }
     maki_jw_object(out);
     maki_put_session(out, s);
     maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i", maki_str_of(title), s->updated,
@@ -101,6 +123,7 @@ static void write_session(const maki_op_call *call, maki_jw *out, const maki_ses
     if (opened) write_use(call, out, conv, s);
     maki_jw_end_object(out);
     maki_conv_close(conv);
+    return true;
 }
 
 maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err)
@@ -114,12 +137,17 @@ maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err
     maki_status st = maki_field_home(call, home, err);
     if (st != MAKI_OK) return st;
     size_t max = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : (size_t)limit;
-    st = maki_sessions_newest(&call->m->env, home, by_agent ? agent : NULL, max, &list, err);
+    maki_str words = maki_in_text(call, "title");
+    st = maki_arena_status(call->arena, err);
+    if (st == MAKI_OK)
+        st = maki_sessions_newest(&call->m->env, home, by_agent ? agent : NULL,
+                                  words.len ? LIST_MAX : max, &list, err);
     if (st != MAKI_OK) return st;
+    size_t shown = 0;
     maki_jw_print(out, "{'sessions':[");
-    for (size_t i = 0; i < list.count; i++)
-        write_session(call, out, &list.items[i], home);
-    maki_jw_print(out, "],'all':%i,'note':%z}", list.all, list.note);
+    for (size_t i = 0; i < list.count && shown < max; i++)
+        shown += write_session(call, out, &list.items[i], home, words);
+    maki_jw_print(out, "],'all':%i,'note':%z}", words.len ? shown : list.all, list.note);
     maki_session_list_free(&call->m->env, &list);
     return MAKI_OK;
 }

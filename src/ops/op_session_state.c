@@ -2,6 +2,7 @@
  * state, and the limit of its turns.
  *
  * A field of the call wins over the configuration.  Overrides that other programs wrote stay byte for byte. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -9,9 +10,11 @@
 #include <maki/config.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/json_build.h"
 #include "base/json_print.h"
 #include "base/str_util.h"
+#include "history/erase.h"
 #include "ops/context.h"
 #include "ops/op_common.h"
 #include "ops/operation.h"
@@ -202,6 +205,78 @@ maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
     maki_put_session(out, &s);
     maki_jw_end_object(out);
     return MAKI_OK;
+}
+
+maki_status maki_op_session_rename(maki_op_call *call, maki_jw *out, maki_err *err)
+{
+    char path[MAKI_PATH_MAX], name[MAKI_KEY_MAX];
+    maki_session s;
+    maki_session_change to = { .archived = -1, .name = name };
+    maki_status st = maki_in_cstring(call, "name", name, sizeof name, err);
+    if (st == MAKI_OK) st = maki_field_path(call, "conversation", path, err);
+    if (st == MAKI_OK) st = maki_session_set(&call->m->env, path, &to, &s, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_session(out, &s);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
+/* ---- session.delete -------------------------------------------------------------------------------- */
+
+typedef struct fork_search {
+    const maki_files *files;
+    const maki_session_location *parent;
+    char fork[MAKI_ID_MAX]; /* "": there is none */
+} fork_search;
+
+/* Called for each file of the directory: are these the events of a fork of the session? */
+static bool match_fork(void *ctx, const char *file)
+{
+    enum { FIRST_EVENT = 1024 };
+    fork_search *f = ctx;
+    char path[MAKI_PATH_MAX], text[FIRST_EVENT], parent[MAKI_ID_MAX];
+    size_t got = 0;
+    maki_str event, name = maki_str_of(file);
+    if (!maki_str_ends(name, MAKI_LIT(".events.jsonl"))) return true;
+    snprintf(path, sizeof path, "%s/%s", f->parent->directory, file);
+    int fd = f->files->open(f->files, path, O_RDONLY, 0);
+    if (fd < 0) return true;
+    maki_status st = maki_file_read_at(f->files, fd, 0, text, sizeof text, &got, NULL);
+    f->files->close(f->files, fd);
+    maki_str rest = { text, got }, line;
+    if (st != MAKI_OK || !maki_str_take(&rest, '\n', &line) ||
+        maki_json_check(line, &event, NULL) != MAKI_OK ||
+        !maki_json_field_is(event, "type", "fork"))
+        return true;
+    maki_json_text_field(event, "parent", parent, sizeof parent);
+    if (strcmp(parent, f->parent->id) == 0)
+        snprintf(f->fork, sizeof f->fork, "%.*s", (int)(name.len - strlen(".events.jsonl")), file);
+    return !f->fork[0];
+}
+
+maki_status maki_op_session_delete(maki_op_call *call, maki_jw *out, maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    maki_session s;
+    maki_session_location location;
+    const maki_files *files = call->m->env.files;
+    maki_status st = maki_field_path(call, "conversation", path, err);
+    if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
+    if (st != MAKI_OK) return st;
+    if (!maki_session_location_of(path, &location))
+        return maki_fail(err, MAKI_INVALID, "only a session, under agents/, is deleted here");
+    if (!maki_in_bool(call, "yes", false))
+        return maki_refuse(err, "NOT_CONFIRMED", "it cannot be undone: yes must be true");
+    fork_search f = { .files = files, .parent = &location };
+    (void)files->list(files, location.directory, match_fork, &f);
+    if (f.fork[0])
+        return maki_refuse(err, "HAS_FORKS",
+                           "%.60s is a fork of it and needs its messages; delete that first",
+                           f.fork);
+    st = maki_conv_erase(&call->m->env, path, err);
+    if (st == MAKI_OK) maki_jw_print(out, "{'id':%z,'messages':%i}", s.id, s.messages);
+    return st;
 }
 
 /* ---- session.limit --------------------------------------------------------------------------------- */

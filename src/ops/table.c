@@ -68,7 +68,7 @@
 #define NONE COMMANDS({ 0 })
 #define ARGS(...) ((const maki_op_argument[]){ __VA_ARGS__, { 0 } })
 #define WITH_EXPECT(...) ARGS(__VA_ARGS__, { "--expect HEAD", "expect" })
-#define CONVERSATION { "conversation", "conversation", "a path, a task, a session or its key", 1 }
+#define CONVERSATION { "conversation", "conversation", "a path, a task, a session's id, key or name", 1 }
 #define REVISION                                                                                   \
     { "seq", "count", "as it was when this was the newest message", 0 },                           \
     { "ev", "count", "with the events up to this one; those written until then by default", 0 }
@@ -218,7 +218,7 @@ const maki_op_row maki_op_table[] = {
          FIELDS(CONVERSATION,
                 { "format", "string", "roo, roo-ui, lines, openai or anthropic; roo by default", 0 }, REVISION),
          FIELDS({ "format", "string", "", 1 }, { "export", "any", "the conversation in that format", 1 }),
-         COMMANDS({ "history", "export", "as another program has it", "export", NULL,
+         COMMANDS({ "history session", "export", "as another program has it", "export", NULL,
                     ARGS({ "--format roo|roo-ui|lines|openai|anthropic", "format" }, { "--seq N", "seq" }, { "--ev N", "ev" }) })),
 
     LOGGED("history.fork", history_fork,
@@ -548,6 +548,12 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "request", "object", "the body", 1 }),
          NONE),
 
+    LOGGED("session.delete", session_delete,
+         "A session and all its messages, off the disk; this alone cannot be undone.", "append",
+         FIELDS(CONVERSATION, { "yes", "boolean", "must be true", 0 }),
+         FIELDS({ "id", "string", "", 1 }, { "messages", "count", "that it had", 1 }),
+         COMMANDS({ "session", "delete", "it and all its messages, off the disk; asks first", "delete", NULL, ARGS({ "--yes", "yes" }) })),
+
     LOGGED("session.limit", session_limit,
          "Hide the oldest turns of a session that has more than its limit.", "append",
          FIELDS(CONVERSATION,
@@ -564,18 +570,25 @@ const maki_op_row maki_op_table[] = {
          "All sessions, the newest first.",
          FIELDS({ "agent", "string", "of this agent only", 0 },
                 { "limit", "count", "maximum; 50 by default", 0 },
+                { "title", "string", "only those with all these words in their title or key, of the newest 1000", 0 },
                 HOME),
          FIELDS({ "sessions", "array", "[{id, agentId, sessionKey, channel, state, model, createdAt, messageCount, tokenUsage, overrides, title, updatedAt, messages, contextUsage, tokens, window}]; the last three as in session.status", 1 },
                 { "all", "count", "how many there are", 1 },
                 { "note", "string", "why a sessions.json could not be used or written", 0 }),
          COMMANDS({ "session", "list", "the newest conversations", "sessions", NULL,
-                    ARGS({ "--agent NAME", "agent" }, { "--limit N", "limit" }) })),
+                    ARGS({ "--agent NAME", "agent" }, { "--limit N", "limit" }, { "--title WORDS", "title" }) })),
 
     PURE("session.parse_key", session_parse_key,
          "The parts of a session key.",
          FIELDS({ "key", "string", "agent:AGENT:KEY", 1 }),
          FIELDS({ "agentId", "string", "", 1 },
                 { "mainKey", "string", "", 1 })),
+
+    LOGGED("session.rename", session_rename,
+         "Another name for a session; its key is agent:AGENT:NAME afterwards.", "append",
+         FIELDS(CONVERSATION, { "name", "string", "no other active session of the agent has it", 1 }),
+         FIELDS(SESSION_FIELDS),
+         COMMANDS({ "session", "rename", "it is found as NAME from now on", "session", NULL, ARGS({ "NAME", "name" }) })),
 
     LOGGED("session.resolve", session_resolve,
          "Find the session of a channel's message; created if missing.", "append",

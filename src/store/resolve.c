@@ -97,25 +97,27 @@ static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str 
     return maki_json_build_end(&build, arena, out, err);
 }
 
-/* {"overrides":...,"state":...}, without the braces; len 0: nothing changes. */
-static maki_str state_of(const maki_session_change *to, char *out, size_t capacity)
+/* {"overrides":...,"state":...,"sessionKey":...}, without the braces; len 0: nothing changes. */
+static maki_str state_of(const maki_session_change *to, const char *key, char *out, size_t capacity)
 {
     int n = 0;
     if (to->overrides) n = snprintf(out, capacity, "\"overrides\":%s", to->overrides);
     if (to->archived >= 0)
         n += snprintf(out + n, capacity - (size_t)n, "%s\"state\":\"%s\"", n ? "," : "",
                       to->archived ? "archived" : "active");
+    if (to->name)
+        n += snprintf(out + n, capacity - (size_t)n, "%s\"sessionKey\":\"%s\"", n ? "," : "", key);
     return (maki_str){ out, (size_t)n };
 }
 
 static maki_status write_state(const maki_env *env, const char *path, const maki_session_change *to,
-                               maki_err *err)
+                               const char *key, maki_err *err)
 {
-    char fields[MAKI_OVERRIDES_MAX + 64];
+    char fields[MAKI_OVERRIDES_MAX + MAKI_KEY_MAX + 80];
     maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_change ignored;
-    maki_str text = state_of(to, fields, sizeof fields);
+    maki_str text = state_of(to, key, fields, sizeof fields);
     if (!text.len) return MAKI_OK;
     maki_status st = maki_conv_open(env, path, &options, &conv, err);
     if (st == MAKI_OK) st = maki_conv_add_event(conv, "session", text, &ignored, err);
@@ -140,8 +142,8 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
     if (st == MAKI_OK) st = maki_conv_open(env, path, &options, &conv, err);
     maki_conv_close(conv);
     maki_arena_free(&arena);
-    maki_session_change overrides = { s->overrides[0] ? s->overrides : NULL, -1 };
-    if (st == MAKI_OK) st = write_state(env, path, &overrides, err);
+    maki_session_change overrides = { s->overrides[0] ? s->overrides : NULL, -1, NULL };
+    if (st == MAKI_OK) st = write_state(env, path, &overrides, "", err);
     if (st == MAKI_OK) st = maki_transcript_read(env, directory, s, err);
     return st;
 }
@@ -162,7 +164,7 @@ static void update_view(const maki_env *env, maki_session_index_in where, const 
 static maki_status archive_others(const maki_env *env, const maki_session_index_in *where,
                                   const maki_session *s, maki_err *err)
 {
-    maki_session_change archived = { NULL, 1 };
+    maki_session_change archived = { NULL, 1, NULL };
     char path[MAKI_PATH_MAX], last[MAKI_ID_MAX] = "";
     for (;;) {
         maki_session_index_report report;
@@ -175,7 +177,7 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
                              last);
         memcpy(last, oldest.id, sizeof last);
         st = maki_session_file(where->home, s->agent, oldest.id, path, sizeof path, err);
-        if (st == MAKI_OK) st = write_state(env, path, &archived, err);
+        if (st == MAKI_OK) st = write_state(env, path, &archived, "", err);
         if (st != MAKI_OK) return st;
     }
 }
@@ -272,20 +274,43 @@ maki_status maki_session_get(const maki_env *env, const char *path, maki_session
     return read_location(env, &location, out, err);
 }
 
+/* "agent:AGENT:NAME" */
+static maki_status new_key(const maki_session_location *at, bool session, const char *name,
+                           char key[MAKI_KEY_MAX], maki_err *err)
+{
+    bool plain = name[0] && strncmp(name, "agent:", 6) != 0;
+    for (const char *c = name; *c; c++)
+        plain = plain && (unsigned char)*c >= 0x20 && *c != 0x7f && !strchr("\"\\/", *c);
+    if (!plain)
+        return maki_fail(
+            err, MAKI_INVALID,
+            "a name is not empty, does not begin with agent: and has no / \\ \" or control "
+            "character");
+    if (!session)
+        return maki_fail(err, MAKI_INVALID, "a conversation outside of agents/ has no name");
+    if (snprintf(key, MAKI_KEY_MAX, "agent:%s:%s", at->agent, name) < MAKI_KEY_MAX) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID, "the session's name is longer than %d bytes",
+                     MAKI_KEY_MAX - 1);
+}
+
 maki_status maki_session_set(const maki_env *env, const char *path, const maki_session_change *to,
                              maki_session *out, maki_err *err)
 {
     char note[200];
     maki_session_location location;
+    maki_session renamed;
     bool session = maki_session_location_of(path, &location);
     maki_session_index_in where = { .home = location.home, .agent = location.agent };
     if (to->overrides && strlen(to->overrides) >= MAKI_OVERRIDES_MAX)
         return maki_fail(err, MAKI_INVALID, "overrides are longer than %d bytes",
                          MAKI_OVERRIDES_MAX - 1);
     maki_status st = read_location(env, &location, out, err);
-    if (st == MAKI_OK && session && to->archived == 0 && out->archived)
-        st = check_key_is_free(env, &where, out, err);
-    if (st == MAKI_OK) st = write_state(env, path, to, err);
+    renamed = *out;
+    if (st == MAKI_OK && to->name) st = new_key(&location, session, to->name, renamed.key, err);
+    bool active = to->archived < 0 ? !out->archived : !to->archived;
+    if (st == MAKI_OK && session && active && (out->archived || to->name))
+        st = check_key_is_free(env, &where, &renamed, err);
+    if (st == MAKI_OK) st = write_state(env, path, to, renamed.key, err);
     if (st == MAKI_OK) st = maki_transcript_read(env, location.directory, out, err);
     if (st == MAKI_OK && session) update_view(env, where, location.id, note);
     return st;

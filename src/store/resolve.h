@@ -38,11 +38,13 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
                                  const char *key, bool fresh, maki_resolved *out, maki_err *err);
 
 /* Change the state of the session with this messages file: `overrides`, a JSON object that replaces the one
- * before (NULL: unchanged), and whether it is archived (-1: unchanged).  MAKI_REFUSED KEY_TAKEN: it would become
- * active again, but another session has its key. */
+ * before (NULL: unchanged), whether it is archived (-1: unchanged), and its name, the key without "agent:AGENT:"
+ * (NULL: unchanged).  MAKI_REFUSED KEY_TAKEN: it would become active again, or be called like another, but that one has
+ * the key. */
 typedef struct maki_session_change {
     const char *overrides;
     int archived;
+    const char *name;
 } maki_session_change;
 maki_status maki_session_set(const maki_env *env, const char *path, const maki_session_change *to,
                              maki_session *out, maki_err *err);

@@ -437,7 +437,7 @@ static maki_status open_view(pass *p, maki_err *err)
     } else {
         int64_t written = maki_file_mtime_ms(&st);
         int64_t since = now_ms(p) - written; /* negative: the clock was set back */
-        p->no_write = since >= 0 && since < WRITE_INTERVAL;
+        p->no_write = !p->in->about && since >= 0 && since < WRITE_INTERVAL;
         read = read_text(p, &st, &why);
     }
     if (read == MAKI_NOMEM) return maki_fail_nomem(err);

@@ -169,6 +169,7 @@ static void set_state(maki_session *s, maki_str event)
     if (maki_json_get(event, MAKI_LIT("overrides"), &value) &&
         maki_json_kind_of(value) == MAKI_JSON_OBJECT && value.len < sizeof s->overrides)
         snprintf(s->overrides, sizeof s->overrides, "%.*s", MAKI_PRINTED(value));
+    copy_field(event, "sessionKey", s->key, sizeof s->key);
     if (maki_json_string_field(event, "state", &value))
         s->archived = maki_json_text_is(value, MAKI_LIT("archived"));
 }

@@ -176,7 +176,7 @@ static maki_status judge(asking *a, const maki_model_usage *usage, maki_err *err
     maki_str text = maki_buf_str(&a->reply);
     text.len -= maki_utf8_incomplete(text);
     if (!maki_utf8_valid(text, NULL) || memchr(text.ptr, '\0', text.len))
-        return maki_fail(err, MAKI_UPSTREAM, "the model's reply is no text");
+        return maki_fail(err, MAKI_UPSTREAM, "the model's reply has no text");
     a->text = without_thoughts(text);
     if (a->text.len == 0)
         return maki_refuse(err, "SUMMARY_EMPTY", "the model answered with nothing");

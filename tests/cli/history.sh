@@ -160,7 +160,7 @@ check 'a missing index is rebuilt' 14 "$(h status talk.jsonl --json | sed 's/.*"
 cp talk.jsonl copy; sed -i '3s/吾輩/我輩/' talk.jsonl
 out=$("$maki" verify talk.jsonl 2>&1); check 'one changed character: verify exits 9' 9 $?
 has 'one changed character: where' 'message 3' "$out"
-out=$("$maki" fsck --repair talk.jsonl 2>&1); check 'fsck repairs' 0 $?
+out=$("$maki" fsck --repair talk.jsonl 2>&1); check 'fsck repairs: exit 1' 1 $?
 check 'the changed row is not shown' 0 "$(view talk.jsonl | grep -c 我輩)"
 { echo '{"role":"user","content":"ファイルは?"}'
   echo '{"role":"assistant","content":null,"tool_calls":[{"id":"c1","type":"function","function":{"name":"ls","arguments":"{}"}}]}'
@@ -187,7 +187,7 @@ has 'append of a bad line: which' 'line 1' "$out"
 
 # a row taken out of the middle: the others stay as they are
 cp copy cut.jsonl && h status cut.jsonl >/dev/null && sed -i 5d cut.jsonl && cp cut.jsonl cut.before
-"$maki" fsck --repair cut.jsonl >/dev/null; check 'a removed row: repaired' 0 $?
+"$maki" fsck --repair cut.jsonl >/dev/null; check 'a removed row: repaired' 1 $?
 check 'a removed row: the others are not changed' '' "$(cmp cut.before cut.jsonl)"
 
 # parallel calls in rows of their own are never parted from their results
@@ -213,7 +213,7 @@ has 'import of the export' 'Imported 14 messages' "$(h import messages.json agai
 out=$(h import messages.json again.jsonl 2>&1); check 'import into an existing conversation: exit 6' 6 $?
 echo 'hello' >text; out=$(h import text t.jsonl 2>&1); check 'import of an unknown format: exit 13' 13 $?
 check 'a failed import leaves nothing' 0 "$(ls | grep -c '^t\.')"
-check 'import of JSON lines' 'Imported 12 messages (lines), 1 events.' "$(h import rows lines.jsonl)"
+check 'import of JSON lines' 'Imported 12 messages (lines), 1 event.' "$(h import rows lines.jsonl)"
 
 # ---- the command -----------------------------------------------------------------------------------
 h log talk.jsonl >/dev/full 2>err; check 'a full disk: exit 14' 14 $?

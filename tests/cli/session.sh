@@ -177,13 +177,51 @@ has 'it can be undone' 'Undone' "$("$maki" history undo $new)"
 : >"$MAKI_CONFIG"
 has 'a session without a channel has no limit' '"limit":0' "$(s limit $one --json)"
 
+# ---- names ----------------------------------------------------------------------------------------
+has 'a session by its name' '会議の議事録' "$(s show 仕事)"
+check 'in every command' "$(s status agent:proxy:仕事 --json)" "$(s status 仕事 --json)"
+check 'of history, too' 0 "$("$maki" history status 仕事 >/dev/null; echo $?)"
+has 'the list shows the name' ' 仕事 ' "$(s list)"
+has 'export' '会議の議事録' "$(s export 仕事 --format openai)"
+echo '{"type":"header","version":1,"sessionId":"x","createdAt":1,"sessionKey":"agent:default:仕事"}' >"$MAKI_HOME/agents/default/sessions/name-of-two.jsonl"
+s list >/dev/null
+has 'one of two agents: the keys' 'several sessions are called 仕事: ' "$(s show 仕事)"
+for key in agent:default:仕事 agent:proxy:仕事; do has 'each of them' "$key" "$(s show 仕事)"; done
+rm "$MAKI_HOME/agents/default/sessions/name-of-two.jsonl"; s list >/dev/null
+has 'rename' 'agent:proxy:会議 🗒' "$(s rename 仕事 '会議 🗒')"
+has 'found under the new name' '会議の議事録' "$(s show '会議 🗒')"
+has 'not under the old one' 'there is no conversation 仕事' "$(s show 仕事)"
+rm -f "$MAKI_HOME/agents/proxy/sessions.json"; s rename '会議 🗒' 仕事 >/dev/null
+has 'and back, also from the transcripts alone' '会議の議事録' "$(s show 仕事)"
+s rename $two 둘째 >/dev/null; s rename $one 둘째 >/dev/null
+has 'the name of another agent is free' 'agent:proxy:둘째' "$(s list --json)"
+s rename agent:proxy:둘째 仕事 >/dev/null
+for bad in 'a/b' '' 'agent:x:y' 'a"b'; do has "no name: $bad" 'a name' "$(s rename $one "$bad")"; done
+id=deadbeef-0000-4000-8000-000000000009
+echo '{"role":"user","content":"消して 🗑"}' | "$maki" history append "$MAKI_HOME/agents/default/sessions/$id.jsonl" >/dev/null
+"$maki" history fork deadbeef "$MAKI_HOME/agents/default/sessions/fork-of-it.jsonl" >/dev/null
+out=$(s delete deadbeef </dev/null); check 'delete without a terminal: exit 2' 2 $?
+has 'it says how' 'add --yes' "$out"
+has 'one that has forks is kept' 'fork-of-it is a fork of it' "$(s delete deadbeef --yes)"
+check 'delete' 'Deleted fork-of-it.' "$(s delete fork-of-it --yes)"
+check 'and the first one' 'Deleted deadbeef.' "$(s delete deadbeef --yes)"
+check 'no file of them is left' '' "$(ls "$MAKI_HOME/agents/default/sessions" | grep 'deadbeef\|fork-of-it')"
+has 'an operation needs a yes' NOT_CONFIRMED "$("$maki" op session.delete "{\"conversation\":\"$two\"}" 2>&1)"
+has 'only sessions are deleted' 'only a session' "$(cp "$sessions/$one.jsonl" own.jsonl; s delete ./own.jsonl --yes)"
+title() { s list --title "$1" --json | grep -o '"id":"[^"]*"' | cut -d'"' -f4 | xargs; }
+check 'by words of the title' $one "$(title 議事録)"
+check 'in any order' $one "$(title '議事録　会議')"
+check 'or of the name' $one "$(title 仕事)"
+check 'all of them' '' "$(title '議事録 찾을수없음')"
+
 # ---- errors ---------------------------------------------------------------------------------------
-has 'an ambiguous prefix' 'several ids begin with aaaa' "$(s show aaaa)"
+has 'an ambiguous prefix' 'several ids begin with aaaa: ' "$(s show aaaa)"
+for id in $one $two; do has 'each of the ids' "$id" "$(s show aaaa)"; done
 s show aaaa >/dev/null; check 'an ambiguous prefix: exit 2' 2 $?
 has 'no match' 'there is no conversation nope' "$(s show nope)"
 s show nope >/dev/null; check 'no match: exit 5' 5 $?
 has 'no id' 'missing: ID' "$(s show)"
-has 'no subcommand' 'limit, list, resolve, set, show, status' "$(s)"
+has 'no subcommand' 'list, rename, resolve, set, show, status' "$(s)"
 has 'an unknown subcommand' 'unknown subcommand frobnicate' "$(s frobnicate)"
 has 'not a number' 'not a number: many' "$(s list --limit many)"
 has 'help has an example' 'maki session show 7f3a' "$("$maki" session --help)"

@@ -60,6 +60,12 @@ test('sessions, operations and the page', async (t) => {
     });
   }
 
+  await t.test('a path without /v1, or with two, says so', async () => {
+    const why = async (path) => (await (await get(maki, path, { method: 'POST', body: '{}' })).json()).error.message;
+    assert.match(await why('/chat/completions'), /lacks \/v1: the base URL/);
+    assert.match(await why('/v1/v1/messages'), /\/v1 twice/);
+  });
+
   await t.test('operations: the list, one that works, and what is refused', async () => {
     const post = async (name, body) => {
       const reply = await get(maki, `/maki/ops/${name}`, { method: 'POST', body });

@@ -40,6 +40,16 @@ static const struct route_row { const char *method, *path; bool chosen; maki_rou
     { "GET",  "/anything/at/all",           true,  MAKI_ROUTE_FORWARD, MAKI_WIRE_NONE,      NULL, "" },
 };
 
+static const struct hint_row { const char *method, *path, *words; } hints[] = {
+    { "POST", "/chat/completions",    "lacks /v1: the base URL of this client must end in /v1" },
+    { "POST", "/messages",            "lacks /v1" },
+    { "POST", "/responses",           "lacks /v1" },
+    { "GET",  "/models",              "lacks /v1" },
+    { "POST", "/v1/v1/messages",      "has /v1 twice: the base URL of this client must not end in /v1" },
+    { "GET",  "/favicon.png",         "/u/NAME/... forwards any path" },
+    { "POST", "/v1/v1/猫",            "/u/NAME/... forwards any path" },
+};
+
 static const struct split_row { const char *target; bool good; const char *token, *upstream, *rest, *path, *query; } splits[] = {
     { "/v1/messages?beta=true",       true,  "",       "",       "/v1/messages?beta=true", "/v1/messages", "beta=true" },
     { "/u/openai/v1/models",          true,  "",       "openai", "/v1/models", "/v1/models", "" },
@@ -65,6 +75,12 @@ static void run_routes(void)
         CHECK_EQ(got.protocol, rows[i].protocol);
         CHECK_TEXT(got.model, maki_str_of(rows[i].model));
         CHECK_CSTR(got.upstream ? got.upstream : "", rows[i].upstream ? rows[i].upstream : "");
+    }
+    for (size_t i = 0; i < COUNT(hints); i++) {
+        tap_row("the hint for %s %s", hints[i].method, hints[i].path);
+        const char *hint =
+            maki_route_hint(maki_str_of(hints[i].method), maki_str_of(hints[i].path));
+        CHECK(strstr(hint, hints[i].words) != NULL);
     }
     tap_row("/v1/models: the upstream depends on anthropic-version");
     maki_route got = maki_route_find(MAKI_LIT("GET"), MAKI_LIT("/v1/models/x"), false, true);

@@ -326,7 +326,7 @@ static void test_unknown(void)
         { "text is none", "hello\nworld\n", "not JSON" },
         { "other objects are named by their fields", "{\"level\":1,\"msg\":\"x\"}\n",
           "level, msg" },
-        { "an array of numbers", "[1,2]", "elements are no messages" },
+        { "an array of numbers", "[1,2]", "elements are not messages" },
         { "binary",
           "\x7f"
           "ELF\x01\x02",

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <maki/maki.h>
@@ -42,7 +43,7 @@ static void check_answer(const maki_op_form *op, maki_str answer)
 }
 
 /* The conversation of the examples: talk.jsonl in an empty directory, the working directory.  Eight
- * messages, the sixth a long one; the seventh is pinned, then half of them are truncated away. */
+ * messages, the sixth a long one; the seventh is pinned, then half of them are truncated away.  And a session. */
 static void begin_talk(maki *m)
 {
     static const char *const steps[] = {
@@ -57,6 +58,9 @@ static void begin_talk(maki *m)
         "log, line 4 of the log, line 5 of the log, line 6 of the log, line 7 of the log\",\"ts\":600},"
         "{\"role\":\"user\",\"content\":\"Keep this in mind: 締め切りは金曜日\",\"ts\":700},"
         "{\"role\":\"assistant\",\"content\":\"🐟\",\"ts\":800}]}",
+        "history.append",
+        "{\"conversation\":\"state/agents/default/sessions/s1.jsonl\",\"messages\":["
+        "{\"role\":\"user\",\"content\":\"カレーの作り方\",\"ts\":100}]}",
         "history.pin",
         "{\"conversation\":\"talk.jsonl\",\"seq\":7}",
         "history.truncate",
@@ -65,6 +69,9 @@ static void begin_talk(maki *m)
     char path[] = "/tmp/maki_table_XXXXXX";
     maki_env env = maki_env_system();
     if (!mkdtemp(path) || chdir(path) != 0) abort();
+    if (mkdir("state", 0700) || mkdir("state/agents", 0700) ||
+        mkdir("state/agents/default", 0700) || mkdir("state/agents/default/sessions", 0700))
+        abort();
     for (size_t i = 0; i < COUNT(steps); i += 2) {
         maki_buf answer = maki_buf_new(env.alloc, ANSWER_MAX);
         maki_err err = { 0 };

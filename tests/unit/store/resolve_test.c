@@ -194,8 +194,8 @@ static void test_fresh(kit *k)
 {
     maki_session s;
     maki_err err = { 0 };
-    maki_session_change overrides = { "{\"thinking\":\"medium\",\"maxTokens\":4096,\"mine\":1}",
-                                      -1 };
+    maki_session_change overrides = { "{\"thinking\":\"medium\",\"maxTokens\":4096,\"mine\":1}", -1,
+                                      NULL };
     tap_row("overrides are an event of the session: sessions.json may be lost");
     maki_resolved old = resolve(k, "さくら", false);
     CHECK_STATUS(maki_session_set(&k->fe.env, path_of(k, old.session.id), &overrides, &s, &err),
@@ -215,7 +215,7 @@ static void test_fresh(kit *k)
     CHECK_CSTR(resolve(k, "さくら", false).session.id, new_one.session.id);
 
     tap_row("a session whose key was taken stays archived");
-    maki_session_change active = { NULL, 0 }, archived = { NULL, 1 };
+    maki_session_change active = { NULL, 0, NULL }, archived = { NULL, 1, NULL };
     CHECK_STATUS(maki_session_set(&k->fe.env, path_of(k, old.session.id), &active, &s, &err),
                  MAKI_REFUSED, &err);
     CHECK_CSTR(err.code, "KEY_TAKEN");
@@ -310,7 +310,7 @@ static void test_fresh_faults(void)
         kit k;
         kit_open(&k);
         maki_origin from = { "default", "telegram", "さくら", "", "" };
-        maki_session_change overrides = { wanted, -1 };
+        maki_session_change overrides = { wanted, -1, NULL };
         maki_resolved out;
         maki_session s;
         maki_err err = { 0 };
