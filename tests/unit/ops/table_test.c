@@ -59,8 +59,7 @@ static void begin_talk(maki *m)
         "{\"role\":\"user\",\"content\":\"Keep this in mind: 締め切りは金曜日\",\"ts\":700},"
         "{\"role\":\"assistant\",\"content\":\"🐟\",\"ts\":800}]}",
         "history.append",
-        "{\"conversation\":\"state/agents/default/sessions/s1.jsonl\",\"messages\":["
-        "{\"role\":\"user\",\"content\":\"カレーの作り方\",\"ts\":100}]}",
+        "{\"conversation\":\"state/agents/default/sessions/s1.jsonl\",\"messages\":[{\"role\":\"user\",\"content\":\"カレーの作り方\",\"ts\":100}]}",
         "history.pin",
         "{\"conversation\":\"talk.jsonl\",\"seq\":7}",
         "history.truncate",
