@@ -22,7 +22,7 @@
 #include "base/str_util.h"
 #include "base/text.h"
 
-enum { SIZE_MIN = 50, SIZE_MEDIAN = 800, SIZE_MAX = 200000, TEXT_MAX = 1 << 20 };
+enum { LENGTH_MIN = 50, LENGTH_MEDIAN = 800, LENGTH_MAX = 200000, TEXT_MAX = 1 << 20 };
 
 /* ---- chance -------------------------------------------------------------------------------- */
 
@@ -44,9 +44,9 @@ static size_t draw_size(chance *c)
     double z = -6.0;
     for (int i = 0; i < 12; i++)
         z += draw(c, 1u << 20) / (double)(1 << 20);
-    double size = floor(SIZE_MEDIAN * exp2(2.0 * z));
-    if (size < SIZE_MIN) size = SIZE_MIN;
-    return size > SIZE_MAX ? SIZE_MAX : (size_t)size;
+    double size = floor(LENGTH_MEDIAN * exp2(2.0 * z));
+    if (size < LENGTH_MIN) size = LENGTH_MIN;
+    return size > LENGTH_MAX ? LENGTH_MAX : (size_t)size;
 }
 
 /* ---- words --------------------------------------------------------------------------------- */
