@@ -55,7 +55,7 @@ test('connect --print shows a line that a shell runs', async (t) => {
 test('connect says what is missing and what to do', async (t) => {
   const env = { HOME: tempDirectory(t), MAKI_HOME: tempDirectory(t) };
   const nobody = { ...env, PATH: `${fakeAgents(t)}:/usr/bin:/bin`, MAKI_URL: 'http://127.0.0.1:1' };
-  assert.match((await maki(['connect'], env)).err, /which agent/);
+  assert.match((await maki(['connect'], env)).err, /missing: agent; there are claude/);
   assert.match((await maki(['connect', 'emacs'], env)).err, /unknown agent emacs; there are claude, codex/);
   assert.match((await maki(['connect', 'claude', '-p'], env)).err, /come after --/);
   assert.match((await maki(['connect', 'claude', '--url', 'https://x'], env)).err, /http:\/\/HOST:PORT/);
@@ -80,7 +80,9 @@ test('gemini keeps its own home when its settings choose a key', async (t) => {
 
 test('demo starts a daemon when none runs, and three conversations are in the log', async (t) => {
   const home = tempDirectory(t);
-  const { code, out, err } = await maki(['demo', '--once'], { HOME: tempDirectory(t), MAKI_HOME: home, MAKI_URL: 'http://127.0.0.1:1' });
+  const config = path.join(home, 'maki.yaml'); // at its address none runs
+  fs.writeFileSync(config, 'serve: {listen: "127.0.0.1:1"}\n');
+  const { code, out, err } = await maki(['demo', '--once'], { HOME: tempDirectory(t), MAKI_HOME: home, MAKI_CONFIG: config });
   assert.equal(code, 0, err);
   assert.match(out, /started for this demo/);
   const talks = readConversations(home);
