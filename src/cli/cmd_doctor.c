@@ -8,13 +8,19 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/err.h"
+#include "base/files.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 #include "cli.h"
+#include "http.h"
 
 static const char usage[] =
     "maki doctor    self test: does Maki work on this machine?\n"
     "\n"
     "Runs the example of every operation; writes a conversation in a temporary directory, changes it, undoes\n"
-    "the changes and verifies it.\n"
+    "the changes and verifies it.  Checks the configuration, the state directory, the daemon and its port, and\n"
+    "whether the provider of the configuration has what it needs.\n"
     "\n"
     "Example:\n"
     "  maki doctor\n";
@@ -101,6 +107,91 @@ static void try_conversation(maki *m)
     report("verify", st, st == MAKI_OK ? "" : err.msg);
 }
 
+/* ---- this machine's settings ------------------------------------------------------------------------- */
+
+static void check_home(void)
+{
+    char path[MAKI_PATH_MAX];
+    maki_err err = { 0 };
+    bool known = maki_home(path, sizeof path);
+    if (!known) maki_fail(&err, MAKI_NOTFOUND, "set MAKI_HOME or HOME");
+    maki_env env = maki_env_system();
+    if (known && maki_make_directories(env.files, path, &err) == MAKI_OK &&
+        access(path, R_OK | W_OK | X_OK) != 0)
+        maki_fail_errno(&err, path);
+    report("state directory", err.status, err.status == MAKI_OK ? path : err.msg);
+}
+
+/* A daemon that does not run is no failure; another program at its address is one. */
+static void check_daemon(void)
+{
+    cli_url url;
+    char detail[400];
+    maki_str health;
+    maki_buf body = cli_buf();
+    maki_err err = { 0 };
+    if (cli_url_of_daemon("doctor", NULL, &url) != 0) {
+        report("daemon", MAKI_INVALID, "MAKI_URL is not http://HOST:PORT");
+        return;
+    }
+    int status = cli_http_request(&url, "GET", "/maki/health", "", MAKI_LIT(""), &body, &err);
+    bool ours = status == 200 && maki_json_check(cli_text(&body), &health, &err) == MAKI_OK &&
+                maki_json_field(health, "recording").len;
+    if (ours && maki_json_true(maki_json_field(health, "recording"))) {
+        snprintf(detail, sizeof detail, "runs at %s and records", url.text);
+        report("daemon", MAKI_OK, detail);
+    } else if (ours) {
+        snprintf(detail, sizeof detail, "runs at %s and does not record; see maki status",
+                 url.text);
+        report("daemon", MAKI_IO, detail);
+    } else if (status) {
+        snprintf(
+            detail, sizeof detail,
+            "another program listens at %s, or it requires a token; maki serve --port N picks another port",
+            url.text);
+        report("daemon", MAKI_CONFLICT, detail);
+    } else {
+        snprintf(detail, sizeof detail, "does not run; maki serve starts it at %s", url.text);
+        report("daemon", MAKI_OK, detail);
+    }
+    maki_buf_free(&body);
+}
+
+/* The provider that answers the chat and writes summaries: its key, its model, and whether it can be reached. */
+static void check_provider(cli_handle *h)
+{
+    char detail[300];
+    maki_err err = { 0 };
+    maki_model_found found = { 0 };
+    uint64_t window = 0;
+    maki_model_name name = { .provider = maki_config_text(h->config, "llm.provider") };
+    if (name.provider.len == 0) {
+        report("provider", MAKI_OK,
+               "none configured (llm.provider): no chat, summaries without a model");
+        return;
+    }
+    maki_status st = h->model.find(&h->model, &name, &found, &err);
+    if (st == MAKI_OK) st = h->model.window(&h->model, &name, NULL, NULL, &window, &err);
+    snprintf(detail, sizeof detail, "%.*s, model %s", MAKI_PRINTED(name.provider), found.model);
+    report("provider", st, st == MAKI_OK ? detail : err.msg);
+}
+
+static void check_settings(void)
+{
+    cli_handle h;
+    int code = cli_open(&h, "doctor");
+    const char *file = code ? NULL : maki_config_file(h.config);
+    report("configuration", code ? MAKI_INVALID : MAKI_OK,
+           code   ? "maki config check lists all mistakes"
+           : file ? file
+                  : "no maki.yaml: the defaults");
+    check_home();
+    check_daemon();
+    if (code) return;
+    check_provider(&h);
+    cli_close(&h);
+}
+
 static int run(int argc, char **argv)
 {
     char directory[] = "/tmp/maki-doctor-XXXXXX";
@@ -112,6 +203,7 @@ static int run(int argc, char **argv)
     if (code) return code;
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("doctor", &err);
     printf("maki %s\n", maki_version());
+    check_settings(); /* before the working directory changes */
     try_operations(m);
     if (!mkdtemp(directory) || chdir(directory) != 0) {
         report("a temporary directory", MAKI_IO, "/tmp is not writable");

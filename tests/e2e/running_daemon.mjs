@@ -108,3 +108,29 @@ test('serve --unit prints a systemd user unit', (t) => {
   assert.match(unit.out, /^ExecStart="\/.*\/maki-serve" "--port" "5306"$/m);
   assert.match(unit.out, /^WantedBy=default\.target$/m);
 });
+
+test('doctor checks configuration, state directory, daemon, port and provider', async (t) => {
+  const home = tempDirectory(t);
+  const config = path.join(home, 'maki.yaml');
+  const doctor = (yaml, env = {}) => (fs.writeFileSync(config, yaml), run(home, ['doctor'], { MAKI_CONFIG: config, ANTHROPIC_API_KEY: '', ...env }));
+  const fine = doctor('serve: {listen: "127.0.0.1:1"}\n');
+  assert.equal(fine.code, 0, fine.out + fine.err);
+  for (const line of [`ok     configuration: ${config}`, `ok     state directory: ${home}`,
+    'ok     daemon: does not run; maki serve starts it at http://127.0.0.1:1', 'ok     provider: none configured']) {
+    assert.ok(fine.out.includes(line), fine.out);
+  }
+  const keyless = doctor('llm: {provider: anthropic, anthropic: {model: claude-sonnet-4-5}}\n');
+  assert.notEqual(keyless.code, 0);
+  assert.match(keyless.out, /FAILED provider: .*ANTHROPIC_API_KEY/);
+  const typo = doctor('polcy: maki\n');
+  assert.notEqual(typo.code, 0);
+  assert.match(typo.out, /FAILED configuration/);
+  const fake = await startFake(t);
+  const taken = doctor(`serve: {listen: "${fake.url.slice(7)}"}\n`);
+  assert.notEqual(taken.code, 0);
+  assert.match(taken.out, /FAILED daemon: another program listens/);
+  const reached = doctor(`llm: {provider: 偽, 偽: {protocol: openai, model: fake-1, base_url: "${fake.url}"}}\n`);
+  assert.match(reached.out, /ok     provider: 偽, model fake-1/);
+  const maki = await startMaki(t, { upstream: fake.url, home });
+  assert.ok(doctor('').out.includes(`ok     daemon: runs at ${maki.url} and records`));
+});
