@@ -24,8 +24,8 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
         { &d->runs, 128, 160, 160 },
         { &d->errors, 128, 300, 300 },
         { &d->tasks, 256, 400, 0 },
-        { &d->rules, 128, MAKI_DIGEST_RULE, 0 },
-        { &d->decisions, 128, MAKI_DIGEST_RULE, 0 },
+        { &d->rules, 256, MAKI_DIGEST_RULE, 0 },
+        { &d->decisions, 256, MAKI_DIGEST_RULE, 0 },
         { &d->points, 1024, MAKI_DIGEST_SENTENCE, 0 },
         { &d->names, 512, 64, 0 },
         { &d->code, 32, 24, MAKI_ENTITY_MAX },
@@ -188,6 +188,7 @@ void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t we
     bool known = item->count > 1 && item->state == MAKI_DECISION_LATEST;
     if (item->count == 1 || by == MAKI_BY_USER) item->kind = by;
     item->state = MAKI_DECISION_LATEST;
+    item->tally[0] = ++d->spoken;
     item->simhash = subject_of(d, maki_text_item_text(item));
     if (!known) override_older(d, item, change);
 }
@@ -197,6 +198,7 @@ void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden)
     maki_text_item *item = maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text,
                                              overridden ? 1 : MAKI_WEIGHT_ALWAYS + 1, d->messages);
     item->state = overridden ? MAKI_DECISION_OVERRIDDEN : MAKI_DECISION_LATEST;
+    item->tally[0] = ++d->spoken;
     item->simhash = subject_of(d, maki_text_item_text(item));
 }
 
@@ -212,6 +214,7 @@ void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t wei
     maki_text_item *item = maki_text_set_add(&d->points, key, text, weight, d->messages);
     if (item->count == 1) item->kind = kind;
     item->state = MAKI_DECISION_LATEST;
+    item->tally[0] = ++d->spoken;
     item->simhash = subject_of(d, text);
     if (kind == MAKI_ABOUT || (kind == MAKI_BY_USER && item->kind != MAKI_ABOUT)) item->kind = kind;
 }

@@ -35,7 +35,8 @@ enum { MAKI_FILE_MENTIONED, MAKI_FILE_FINE, MAKI_FILE_FAILED, MAKI_FILE_DELETED 
 enum { MAKI_RUN_UNKNOWN, MAKI_RUN_FINE, MAKI_RUN_FAILED };
 /* Of `errors`: link = the run or file it came from, more = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
-/* Of `rules`, `decisions` and `points`: kind = who said it.  Of `decisions`: state. */
+/* Of `rules`, `decisions` and `points`: kind = who said it.  Of `decisions`: state.
+ * Of `decisions` and `points`: tally[0] = when it was said. */
 enum {
     MAKI_BY_USER,
     MAKI_BY_ASSISTANT,
@@ -123,6 +124,7 @@ struct maki_digest {
     uint32_t messages, tool_calls; /* so far; the number of the message at hand */
     uint32_t before, calls_before; /* those that earlier summaries stand for */
     uint32_t summaries;            /* earlier ones */
+    uint32_t spoken;               /* sentences of people, in the order they were said */
     maki_said goal, request, answer;
     char asked[MAKI_DIGEST_SENTENCE]; /* the question that the last text of the model ended with */
     size_t asked_len;

@@ -17,6 +17,7 @@ enum {
     TEXT_MAX = 1 << 20,
     BUDGET_MAX = 8000,
     SHORT = 2700,      /* tokens: a summary of a short text may have as many */
+    QUARTER = 4,       /* of a longer one, if people said so much */
     FIRST_MAX = 2000,  /* of rules and decisions, which may go over the budget */
     BRIEF = 1000,      /* tokens of a text */
     LEAST = 48,        /* of any summary: a heading and a sentence */
@@ -61,6 +62,20 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint64_t greatest(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+/* What people said may fill the summary where the rest may not. */
+static uint64_t people_of(const work *w, uint64_t budget)
+{
+    uint64_t fresh = w->tokens > w->earlier ? w->tokens - w->earlier : 0;
+    uint64_t carried = least(w->earlier + fresh / QUARTER, w->tokens * 13 / 20);
+    uint64_t most = w->earlier ? greatest(carried, w->tokens / QUARTER) : w->tokens / QUARTER;
+    return greatest(budget, least(most, BUDGET_MAX));
+}
+
 /* An earlier summary stands for many times its tokens: it may stay as long as it is, as long as it is short and the
  * whole gets shorter. */
 static uint64_t budget_of(const work *w, double ratio)
@@ -75,7 +90,9 @@ static uint64_t budget_of(const work *w, double ratio)
 /* Rules and decisions may go over the budget; of a short text they come on top of it. */
 static maki_summary_limits limits_of(const maki_offline *how, const work *w)
 {
-    maki_summary_limits l = { .budget = how->budget, .first = how->budget, .total = how->budget };
+    maki_summary_limits l = {
+        .budget = how->budget, .first = how->budget, .total = how->budget, .people = how->budget
+    };
     if (!how->budget) {
         bool brief = w->tokens < BRIEF;
         l.budget = budget_of(w, how->ratio);
@@ -83,11 +100,12 @@ static maki_summary_limits limits_of(const maki_offline *how, const work *w)
         l.first = brief ? w->tokens * 2 / 3
                         : least(w->tokens * 3 / 4, l.budget > FIRST_MAX ? l.budget : FIRST_MAX);
         if (l.first < l.budget) l.first = l.budget;
-        l.total = brief && l.first > l.budget ? l.first : l.budget;
+        l.people = brief ? l.budget : people_of(w, l.budget);
+        l.total = brief && l.first > l.budget ? l.first : l.people;
     }
     uint64_t most = how->most ? how->most : UINT64_MAX;
-    return (maki_summary_limits){ least(l.budget, most), least(l.first, most),
-                                  least(l.total, most) };
+    return (maki_summary_limits){ least(l.budget, most), least(l.first, most), least(l.total, most),
+                                  least(l.people, most) };
 }
 
 /* Were there facts, and are they lost although there was space for them? */

@@ -65,12 +65,14 @@ static bool take_mark(maki_str *line)
 }
 
 /* The older of two decisions on a question says so: “...” (overridden). */
-static void carry_decision(maki_digest *d, maki_str line)
+static bool carry_decision(maki_digest *d, maki_str line)
 {
     maki_str inside = line;
     maki_entities_in(line, maki_digest_found, d);
     bool overridden = take_mark(&line);
-    if (quoted(line, &inside)) maki_digest_carry_decision(d, inside, overridden);
+    if (!quoted(line, &inside)) return false;
+    maki_digest_carry_decision(d, inside, overridden);
+    return true;
 }
 
 static void carry_point(maki_digest *d, maki_str line, uint8_t kind)
@@ -167,8 +169,11 @@ static void carry_command(maki_digest *d, maki_str line)
 static bool carry_labelled(maki_digest *d, maki_str line)
 {
     switch (d->part) {
-    case MAKI_LABEL_DECISIONS: carry_decision(d, line); return true;
+    case MAKI_LABEL_DECISIONS: (void)carry_decision(d, line); return true;
     case MAKI_LABEL_RULES: carry_rule(d, line); return true;
+    case MAKI_LABEL_SAID:
+        if (!carry_decision(d, line)) carry_point(d, line, MAKI_BY_USER);
+        return true;
     case MAKI_LABEL_ABOUT: carry_point(d, line, MAKI_ABOUT); return true;
     case MAKI_LABEL_REPLIES: carry_point(d, line, MAKI_BY_ASSISTANT); return true;
     case MAKI_LABEL_OPEN_ERRORS: carry_error(d, line, MAKI_ERROR_OPEN); return true;

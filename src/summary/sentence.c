@@ -39,6 +39,14 @@ static bool is_abbreviation(maki_str text, size_t point)
            maki_str_in(word, "Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|e.g|i.e|approx|incl|resp");
 }
 
+/* "leave it alone? same goes for ...", "too dear... the other one then" */
+static bool goes_on(maki_str text, size_t stop, size_t end)
+{
+    bool dots = stop > 0 && text.ptr[stop] == '.' && text.ptr[stop - 1] == '.';
+    char next = end + 1 < text.len ? text.ptr[end + 1] : ' ';
+    return dots || (next >= 'a' && next <= 'z');
+}
+
 size_t maki_sentence_len(maki_str text)
 {
     size_t len = 0, cut = 0;
@@ -50,7 +58,7 @@ size_t maki_sentence_len(maki_str text)
         bool wide = code == 0x3002 || code == 0xFF01 || code == 0xFF1F;
         if (wide && !is_closing(text, end)) return end;
         bool stop = code == '!' || code == '?' || (code == '.' && !is_abbreviation(text, at));
-        if (stop && end < text.len && text.ptr[end] == ' ') return end;
+        if (stop && end < text.len && text.ptr[end] == ' ' && !goes_on(text, at, end)) return end;
     }
     return text.len;
 }
@@ -216,6 +224,7 @@ static bool said_by_person(maki_digest *d, const sentence *s)
         if (decision) maki_digest_override(d, s->text);
     } else if (bits & MAKI_KEYWORD_OPEN) {
         maki_digest_task(d, s->text, MAKI_TASK_SAID);
+        return false;
     } else if (bits & (MAKI_KEYWORD_REFER | MAKI_KEYWORD_WISH)) {
         keep(d, &d->rules, s->text, SOFT, false);
     } else {
@@ -343,7 +352,6 @@ void maki_digest_sentences(maki_digest *d, maki_str text, uint8_t kind)
         size_t n = maki_sentence_len(text);
         sentence s = read_sentence(d, maki_str_to(text, n), false);
         text = maki_str_from(text, n);
-        if (s.text.len >= SENTENCE_MIN && !maki_str_ends(s.text, MAKI_LIT("…")))
-            maki_digest_point(d, s.text, kind, s.score + (s.bits & MAKI_KEYWORD_ASK ? ASKED : 0));
+        if (s.text.len >= SENTENCE_MIN) note_point(d, &s, kind);
     }
 }

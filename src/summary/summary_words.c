@@ -30,6 +30,7 @@ static const char *const labels[MAKI_LABELS][MAKI_LANGS] = {
     [MAKI_LABEL_DECISIONS] = { "Decisions", "決定事項", "决定", "결정 사항" },
     [MAKI_LABEL_NAMES] = { "Names", "名前", "名称", "이름" },
     [MAKI_LABEL_POINTS] = { "Key points", "要点", "要点", "요점" },
+    [MAKI_LABEL_SAID] = { "Decisions and key points", "決定と要点", "决定与要点", "결정과 요점" },
     [MAKI_LABEL_READ] = { "read", "読取", "读取", "읽기" },
     [MAKI_LABEL_EDITED] = { "edited", "編集", "编辑", "편집" },
     [MAKI_LABEL_WRITTEN] = { "written", "書込", "写入", "쓰기" },

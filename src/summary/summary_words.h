@@ -33,6 +33,7 @@ typedef enum maki_label {
     MAKI_LABEL_ABOUT,      /* goals, people, what is to be remembered */
     MAKI_LABEL_NAMES,
     MAKI_LABEL_POINTS,  /* sentences of people */
+    MAKI_LABEL_SAID,    /* the same and decisions, by time */
     MAKI_LABEL_REPLIES, /* sentences of the model that hold facts */
     MAKI_LABEL_READ,
     MAKI_LABEL_EDITED,

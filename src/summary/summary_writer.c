@@ -16,6 +16,7 @@ typedef struct line {
     maki_str text;
     uint64_t tokens; /* 0: not counted yet */
     uint64_t worth;  /* which of its kind is chosen first */
+    uint32_t when;   /* where lines of several kinds stand together: which was said first */
     size_t kind;
     bool chosen;
 } line;
@@ -215,40 +216,41 @@ static const struct kind {
     maki_section section;
     maki_label label; /* MAKI_LABELS: none */
     bool joined;      /* one line, commas between */
+    bool person;      /* what people said: has space when the others have none left */
     unsigned char turn, share;
     size_t set;   /* offset of its notes or of its maki_said; 0: `line` is called once */
     line_fn line; /* NULL: a text that was said */
 } kinds[] = {
 #define FROM(field) offsetof(maki_digest, field)
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, 0, 100, FROM(rules), rule_line },
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, 2, 40, FROM(rules), soft_rule_line },
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_DECISIONS, false, 7, 15, FROM(decisions), overridden_line },
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_DECISIONS, false, 1, 100, FROM(decisions), decision_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_MESSAGES, true, 18, 100, 0, counts_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, 5, 15, FROM(goal), NULL },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_ABOUT, false, 3, 40, FROM(points), about_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_POINTS, false, 9, 40, FROM(points), point_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_REPLIES, false, 13, 20, FROM(points), reply_line },
-    { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, 8, 20, FROM(request), NULL },
-    { MAKI_SEC_CURRENT, MAKI_LABEL_ANSWER, true, 12, 10, FROM(answer), NULL },
-    { MAKI_SEC_FILES, MAKI_LABELS, false, 10, 30, FROM(files), file_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, 11, 15, FROM(files), mentioned_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_NAMES, true, 17, 6, FROM(names), name_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_CODE, true, 19, 4, FROM(code), code_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_OPEN_ERRORS, false, 4, 30, FROM(errors), error_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_SOLVED, false, 16, 10, FROM(errors), solved_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_COMMANDS, false, 14, 12, FROM(runs), command_line },
-    { MAKI_SEC_PENDING, MAKI_LABELS, false, 6, 30, FROM(tasks), task_line },
-    { MAKI_SEC_PENDING, MAKI_LABELS, false, 15, 10, FROM(tasks), question_line },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, true, 0, 100, FROM(rules), rule_line },
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, true, 2, 40, FROM(rules), soft_rule_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_MESSAGES, true, false, 18, 100, 0, counts_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, true, 5, 15, FROM(goal), NULL },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_REPLIES, false, false, 13, 20, FROM(points), reply_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 7, 15, FROM(decisions), overridden_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 1, 100, FROM(decisions), decision_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 3, 40, FROM(points), about_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 9, 40, FROM(points), point_line },
+    { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, true, 8, 20, FROM(request), NULL },
+    { MAKI_SEC_CURRENT, MAKI_LABEL_ANSWER, true, false, 12, 10, FROM(answer), NULL },
+    { MAKI_SEC_FILES, MAKI_LABELS, false, false, 10, 30, FROM(files), file_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, false, 11, 15, FROM(files), mentioned_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_NAMES, true, false, 17, 6, FROM(names), name_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_CODE, true, false, 19, 4, FROM(code), code_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_OPEN_ERRORS, false, false, 4, 30, FROM(errors), error_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_SOLVED, false, false, 16, 10, FROM(errors), solved_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_COMMANDS, false, false, 14, 12, FROM(runs), command_line },
+    { MAKI_SEC_PENDING, MAKI_LABELS, false, false, 6, 15, FROM(tasks), task_line },
+    { MAKI_SEC_PENDING, MAKI_LABELS, false, false, 15, 10, FROM(tasks), question_line },
 #undef FROM
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], FIRST_TURN = 2, FIRST_TURN_SHORT = 3 };
 
 /* What was made becomes a line; weightier ones are worth more, then newer ones. */
-static void keep(draft *w, size_t kind, uint64_t worth)
+static void keep(draft *w, size_t kind, uint64_t worth, uint32_t when)
 {
     maki_str text = maki_arena_copy(w->arena, maki_buf_str(&w->text));
-    line one = { .text = text, .worth = worth, .kind = kind };
+    line one = { .text = text, .worth = worth, .when = when, .kind = kind };
     if (text.len == 0) return;
     (void)maki_arena_add(w->arena, &w->lines, &w->count, &w->capacity, &one, sizeof one,
                          NULL); /* the arena remembers a failure */
@@ -277,19 +279,29 @@ static void make_kind(draft *w, size_t k)
             kinds[k].line(w, NULL);
         else if (said->len && !is_outdated(w->d, said))
             put_quoted(w, (maki_str){ said->at, said->len });
-        keep(w, k, 0);
+        keep(w, k, 0, 0);
         return;
     }
     for (size_t i = 0; i < set->count && w->text.status == MAKI_OK; i++) {
         const maki_text_item *note = &set->at[i];
         w->text.len = 0;
-        if (kinds[k].line(w, note)) keep(w, k, (uint64_t)note->weight << 32 | note->last);
+        uint32_t when = kinds[k].label == MAKI_LABEL_SAID ? note->tally[0] : 0;
+        if (kinds[k].line(w, note)) keep(w, k, (uint64_t)note->weight << 32 | note->last, when);
     }
 }
 
 static bool worth_more(const void *a, const void *b)
 {
     return (*(line *const *)a)->worth > (*(line *const *)b)->worth;
+}
+
+/* Lines of one label stand together, by time. */
+static bool stands_before(const void *a, const void *b)
+{
+    const line *x = a, *y = b;
+    if (kinds[x->kind].label == kinds[y->kind].label && x->when && y->when)
+        return x->when < y->when;
+    return x->kind < y->kind;
 }
 
 static maki_status make_lines(draft *w, maki_err *err)
@@ -300,6 +312,8 @@ static maki_status make_lines(draft *w, maki_err *err)
     w->chosen = maki_arena_array(w->arena, w->count + 1, sizeof(line *));
     maki_status st = maki_buf_status(&w->text, err);
     if (st == MAKI_OK) st = maki_arena_status(w->arena, err);
+    if (st == MAKI_OK)
+        st = maki_sort(w->lines, w->count, sizeof *w->lines, stands_before, w->arena, err);
     if (st != MAKI_OK) return st;
     for (size_t i = 0; i < w->count; i++)
         w->by_worth[i] = &w->lines[i];
@@ -331,7 +345,8 @@ static bool is_quoted(const draft *w, const line *it)
     bool word = kinds[it->kind].line == mentioned_line || kinds[it->kind].line == name_line;
     for (size_t i = 0; (point || word) && i < w->chosen_count; i++) {
         const line *other = w->chosen[i];
-        if ((word || !kinds[other->kind].line) && maki_str_has(other->text, it->text)) return true;
+        bool text = !kinds[other->kind].line || kinds[other->kind].line == task_line;
+        if ((word || text) && maki_str_has(other->text, it->text)) return true;
     }
     return false;
 }
@@ -372,16 +387,21 @@ static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
         left = choose(w, order[i], left, limits->first / FIRST_TURN);
     for (size_t i = 0; i < first; i++)
         left = choose(w, order[i], left, left);
-    uint64_t used = limits->first - left;
-    left = limits->total > used ? limits->total - used : 0;
-    if (left > budget) left = budget;
+    uint64_t used = limits->first - left, whole = limits->total > used ? limits->total - used : 0;
+    uint64_t people = whole < limits->people ? whole : limits->people;
+    uint64_t others = people < budget ? people : budget;
     bool small = budget < SMALL;
+    left = others;
     for (size_t i = FIRST_TURN; small && i < KINDS; i++)
         if (kinds[order[i]].line == mentioned_line) left = choose(w, order[i], left, left);
     for (size_t i = FIRST_TURN; i < KINDS; i++) {
         if (small && !kinds[order[i]].line) continue; /* its sentences are points, too */
         left = choose(w, order[i], left, small ? left : budget * kinds[order[i]].share / 100);
     }
+    people -= others - left;
+    for (size_t i = FIRST_TURN; i < KINDS; i++)
+        if (kinds[order[i]].person) people = choose(w, order[i], people, people);
+    if (left > people) left = people;
     for (size_t i = FIRST_TURN; i < KINDS; i++)
         left = choose(w, order[i], left, left);
     return used > limits->total ? limits->first : limits->total;

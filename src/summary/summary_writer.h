@@ -12,9 +12,10 @@
 
 /* Tokens. */
 typedef struct maki_summary_limits {
-    uint64_t budget; /* of the whole */
+    uint64_t budget; /* of what is not people's */
     uint64_t first;  /* that rules and decisions may have, if need be over the budget */
     uint64_t total;  /* of the whole with them: budget, or more if they are to come on top */
+    uint64_t people; /* of what people said, and of the whole with it: budget or more */
 } maki_summary_limits;
 
 /* Write the summary into *out, its headings and labels in `lang`.  Nothing is written of what does not fit. */

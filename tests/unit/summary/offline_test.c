@@ -200,7 +200,7 @@ static const struct {
     { "the newest decision on a question overrides the one before",
       USER("Let's use MySQL for the orders service.") SAYS("Fine.") USER("The cache will be Redis.")
           SAYS("Fine.") USER("Change of plan: Postgres for the orders service."),
-      { "Decisions:\n- “Let's use MySQL for the orders service.” (overridden)\n- “The cache will be "
+      { "Decisions and key points:\n- “Let's use MySQL for the orders service.” (overridden)\n- “The cache will be "
         "Redis.”\n- “Change of plan: Postgres for the orders service.”" },
       { 0 } },
     { "in other languages",
@@ -217,7 +217,7 @@ static const struct {
     { "goals and who is who",
       USER("We're building a shop for Kyoto Tea. Mina Park is our designer, Joon Park the lawyer.")
           SAYS("Nice."),
-      { "Goals and people:\n- We're building a shop for Kyoto Tea.\n- Mina Park is our designer, "
+      { "Decisions and key points:\n- We're building a shop for Kyoto Tea.\n- Mina Park is our designer, "
         "Joon Park the lawyer." },
       { 0 } },
     { "a short answer stands with its question",
@@ -228,8 +228,8 @@ static const struct {
       SUMMARY(
           "## Key Technical Concepts\\nRules:\\n- “Keep it in C.”\\n- “不要碰 legacy。”\\nDecisions:\\n- “MySQL it "
           "is for orders.” (overridden)\\n- “Postgres for orders.”\\n") USER("Thank you for that."),
-      { "Rules:\n- “不要碰 legacy。”\n- “Keep it in C.”\nDecisions:\n- “MySQL it is for orders.” "
-        "(overridden)\n- “Postgres for orders.”\n" },
+      { "Rules:\n- “不要碰 legacy。”\n- “Keep it in C.”\n",
+        "Decisions and key points:\n- “MySQL it is for orders.” (overridden)\n- “Postgres for orders.”\n" },
       { 0 } },
     { "what a client adds is not the request",
       USER(
