@@ -347,6 +347,15 @@ static const struct {
         [MAKI_KO] = "월요일|화요일|수요일|목요일|금요일|토요일|일요일|내일|모레|"
                     "다음 주|다음 달|이번 주|이번 달|월말|연말|오전|오후|정오|"
                     "자정|매주|매월|매일" } },
+    { MAKI_KEYWORD_LIST,
+      { [MAKI_EN] = "rules|ground rules|guidelines|conventions|constraints|requirements|"
+                    "preconditions|conditions|please note|please keep|things to|a few things|"
+                    "before we start|dos and don'ts|boundaries|limits|expectations|preferences",
+        [MAKI_JA] = "ルール|約束|前提|条件|注意|お願い|決まり|決め事|心得|気をつけ|気を付け|"
+                    "守って|方針|要件|制約",
+        [MAKI_ZH] = "规则|规矩|规定|约定|约束|要求|前提|条件|注意|请求|拜托|原则|守则|须知|"
+                    "放在心上|几件事|几点",
+        [MAKI_KO] = "규칙|약속|원칙|전제|조건|주의|부탁|지켜|요구|제약|유의|당부|몇 가지" } },
     { MAKI_KEYWORD_ASK,
       { [MAKI_EN] =
             "please|can you|could you|would you|will you|i want|i need|we need|help me|"

@@ -47,6 +47,8 @@ static maki_str bare(maki_str line)
             line = maki_str_from(line, n + 2);
         } else if (line.len > 1 && one_of(line.ptr[0], "-*>#+") && one_of(line.ptr[1], "-*>#+ ")) {
             line = maki_str_from(line, 1);
+        } else if (maki_str_starts(line, MAKI_LIT("・")) || maki_str_starts(line, MAKI_LIT("•"))) {
+            line = maki_str_from(line, 3);
         } else {
             return line;
         }
@@ -71,7 +73,10 @@ static void look_at_prose(maki_digest *d, maki_str line)
 {
     maki_letters_add(&d->letters, line);
     maki_str text = bare(line);
-    bool item = text.ptr != maki_str_trim(line).ptr;
+    maki_str start = maki_str_trim(line);
+    bool heading = maki_str_starts(start, MAKI_LIT("#")) || maki_str_starts(start, MAKI_LIT("**"));
+    bool item = text.ptr != start.ptr && !heading;
+    if (heading) text = start;
     bool markup = text.len == 0 || text.ptr[0] == '|' || text.ptr[0] == '<';
     if (markup || look_at_box(d, text)) {
         maki_entities_in(text, maki_digest_found, d);

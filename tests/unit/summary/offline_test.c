@@ -228,7 +228,7 @@ static const struct {
       SUMMARY(
           "## Key Technical Concepts\\nRules:\\n- “Keep it in C.”\\n- “不要碰 legacy。”\\nDecisions:\\n- “MySQL it "
           "is for orders.” (overridden)\\n- “Postgres for orders.”\\n") USER("Thank you for that."),
-      { "Rules:\n- “不要碰 legacy。”\n- “Keep it in C.”\n",
+      { "Rules:\n- “Keep it in C.”\n- “不要碰 legacy。”\n",
         "Decisions and key points:\n- “MySQL it is for orders.” (overridden)\n- “Postgres for orders.”\n" },
       { 0 } },
     { "what a client adds is not the request",
