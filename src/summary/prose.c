@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "summary/digest.h"
 
+enum { PASTED_MAX = 160 }; /* bytes: of a longer line only the sentence with the error is one */
+
 static void close_task(maki_digest *d, maki_str text)
 {
     maki_text_item *task =
@@ -69,6 +71,15 @@ static bool look_at_box(maki_digest *d, maki_str line)
     return true;
 }
 
+static void pasted_error(maki_digest *d, maki_str line)
+{
+    unsigned bits = maki_keywords_in(&d->keywords, line);
+    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
+        (bits & MAKI_KEYWORD_NO_ERROR))
+        return;
+    maki_digest_error(d, maki_str_trim(line), 0, 4);
+}
+
 static void look_at_prose(maki_digest *d, maki_str line)
 {
     maki_letters_add(&d->letters, line);
@@ -84,6 +95,7 @@ static void look_at_prose(maki_digest *d, maki_str line)
     }
     while (text.len) {
         maki_str sentence = maki_str_to(text, maki_sentence_len(text));
+        if (line.len > PASTED_MAX) pasted_error(d, sentence);
         if (!maki_digest_sentence(d, sentence, item)) say(&d->reading.said, sentence);
         text = maki_str_from(text, sentence.len);
     }
@@ -117,15 +129,6 @@ static void fence_closes(maki_digest *d)
     note->tally[0] = r->code_lines;
 }
 
-static void pasted_error(maki_digest *d, maki_str line)
-{
-    unsigned bits = maki_keywords_in(&d->keywords, line);
-    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
-        (bits & MAKI_KEYWORD_NO_ERROR))
-        return;
-    maki_digest_error(d, maki_str_trim(line), 0, 4);
-}
-
 static void take_line(void *ctx, maki_str line, bool more)
 {
     maki_digest *d = ctx;
@@ -146,7 +149,7 @@ static void take_line(void *ctx, maki_str line, bool more)
                maki_str_starts(start, MAKI_LIT("<system-reminder>"))) {
         r->ignored = true; /* to the end of the text */
     } else {
-        pasted_error(d, line);
+        if (line.len <= PASTED_MAX) pasted_error(d, line);
         look_at_prose(d, line);
     }
 }

@@ -93,6 +93,7 @@ uint32_t maki_digest_score(maki_digest *d, maki_str s, unsigned bits)
         inside = word || (inside && (c == '.' || c == '/' || c == '-' || c == '\''));
         katakana = code >= 0x30A1 && code <= 0x30FC ? katakana + 1 : 0;
         n += katakana == 3;
+        n += (code == ':' && at + 1 < s.len && s.ptr[at + 1] == ' ') || code == 0xFF1A ? 2 : 0;
         n += code == '`' || code == '"' || code == '@' || code == '%' || code == '$' ||
              code == '#' || code == 0x201C || code == 0x300C || code == 0x300E || code == 0x20AC ||
              code == 0xA5;
@@ -217,7 +218,8 @@ static bool said_by_person(maki_digest *d, const sentence *s)
     } else if (s->question && !rule) {
         maki_digest_task(d, s->text, MAKI_TASK_QUESTION);
         return false;
-    } else if (!rule && (decision || maki_digest_is_decided(d, s->text))) {
+    } else if (decision ? !rule || (bits & MAKI_KEYWORD_CHANGE)
+                        : !rule && maki_digest_is_decided(d, s->text)) {
         keep(d, &d->decisions, s->text, MAKI_WEIGHT_ALWAYS, bits & MAKI_KEYWORD_CHANGE);
     } else if ((bits & MAKI_KEYWORD_REFER) && (bits & (MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH))) {
         keep_with_before(d, &d->rules, s, MAKI_WEIGHT_ALWAYS);
