@@ -103,7 +103,9 @@ uint64_t maki_digest_sentence_key(maki_str text)
 
 void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight)
 {
-    maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
+    maki_text_item *rule =
+        maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
+    rule->tally[0] = ++d->spoken;
 }
 
 static maki_simhash subject_of(const maki_digest *d, maki_str text)

@@ -36,7 +36,7 @@ enum { MAKI_RUN_UNKNOWN, MAKI_RUN_FINE, MAKI_RUN_FAILED };
 /* Of `errors`: link = the run or file it came from, more = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
 /* Of `rules`, `decisions` and `points`: kind = who said it.  Of `decisions`: state.
- * Of `decisions` and `points`: tally[0] = when it was said. */
+ * Of all three: tally[0] = when it was said. */
 enum {
     MAKI_BY_USER,
     MAKI_BY_ASSISTANT,

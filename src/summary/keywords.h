@@ -31,10 +31,11 @@ enum {
     MAKI_KEYWORD_REFER = 1 << 15,  /* refers to a rule or decision said before */
     MAKI_KEYWORD_REASON =
         1 << 16, /* at the beginning: the exception or reason of what was just said */
-    MAKI_KEYWORD_ABOUT = 1 << 17,  /* what it is all for, who is who, what is to be remembered */
-    MAKI_KEYWORD_DATE = 1 << 18,   /* days, months, amounts in words */
-    MAKI_KEYWORD_ASK = 1 << 19,    /* a request */
-    MAKI_KEYWORD_SETTLED = 1 << 20 /* a decision, whoever says so */
+    MAKI_KEYWORD_ABOUT = 1 << 17,   /* what it is all for, who is who, what is to be remembered */
+    MAKI_KEYWORD_DATE = 1 << 18,    /* days, months, amounts in words */
+    MAKI_KEYWORD_ASK = 1 << 19,     /* a request */
+    MAKI_KEYWORD_SETTLED = 1 << 20, /* a decision, whoever says so */
+    MAKI_KEYWORD_LIST = 1 << 21     /* in the line before a list: its items are rules */
 };
 
 enum { MAKI_KEYWORD_SLOTS = 4096, MAKI_KEYWORD_PHRASES = 4096 };

@@ -47,7 +47,7 @@ static void carry_rule(maki_digest *d, maki_str line)
 {
     bool strong = maki_keywords_in(&d->keywords, line) & MAKI_KEYWORD_RULE;
     maki_entities_in(line, maki_digest_found, d);
-    if (quoted(line, &line)) maki_digest_rule(d, line, strong ? MAKI_WEIGHT_ALWAYS + 1 : 5);
+    if (quoted(line, &line)) maki_digest_rule(d, line, MAKI_WEIGHT_ALWAYS + strong);
 }
 
 /* Remove the mark of an overridden decision; false: there is none. */

@@ -9,6 +9,8 @@
 #include "base/text.h"
 #include "summary/digest.h"
 
+enum { PASTED_MAX = 160 }; /* bytes: of a longer line only the sentence with the error is one */
+
 static void close_task(maki_digest *d, maki_str text)
 {
     maki_text_item *task =
@@ -47,6 +49,8 @@ static maki_str bare(maki_str line)
             line = maki_str_from(line, n + 2);
         } else if (line.len > 1 && one_of(line.ptr[0], "-*>#+") && one_of(line.ptr[1], "-*>#+ ")) {
             line = maki_str_from(line, 1);
+        } else if (maki_str_starts(line, MAKI_LIT("・")) || maki_str_starts(line, MAKI_LIT("•"))) {
+            line = maki_str_from(line, 3);
         } else {
             return line;
         }
@@ -67,11 +71,23 @@ static bool look_at_box(maki_digest *d, maki_str line)
     return true;
 }
 
+static void pasted_error(maki_digest *d, maki_str line)
+{
+    unsigned bits = maki_keywords_in(&d->keywords, line);
+    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
+        (bits & MAKI_KEYWORD_NO_ERROR))
+        return;
+    maki_digest_error(d, maki_str_trim(line), 0, 4);
+}
+
 static void look_at_prose(maki_digest *d, maki_str line)
 {
     maki_letters_add(&d->letters, line);
     maki_str text = bare(line);
-    bool item = text.ptr != maki_str_trim(line).ptr;
+    maki_str start = maki_str_trim(line);
+    bool heading = maki_str_starts(start, MAKI_LIT("#")) || maki_str_starts(start, MAKI_LIT("**"));
+    bool item = text.ptr != start.ptr && !heading;
+    if (heading) text = start;
     bool markup = text.len == 0 || text.ptr[0] == '|' || text.ptr[0] == '<';
     if (markup || look_at_box(d, text)) {
         maki_entities_in(text, maki_digest_found, d);
@@ -79,6 +95,7 @@ static void look_at_prose(maki_digest *d, maki_str line)
     }
     while (text.len) {
         maki_str sentence = maki_str_to(text, maki_sentence_len(text));
+        if (line.len > PASTED_MAX) pasted_error(d, sentence);
         if (!maki_digest_sentence(d, sentence, item)) say(&d->reading.said, sentence);
         text = maki_str_from(text, sentence.len);
     }
@@ -112,15 +129,6 @@ static void fence_closes(maki_digest *d)
     note->tally[0] = r->code_lines;
 }
 
-static void pasted_error(maki_digest *d, maki_str line)
-{
-    unsigned bits = maki_keywords_in(&d->keywords, line);
-    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
-        (bits & MAKI_KEYWORD_NO_ERROR))
-        return;
-    maki_digest_error(d, maki_str_trim(line), 0, 4);
-}
-
 static void take_line(void *ctx, maki_str line, bool more)
 {
     maki_digest *d = ctx;
@@ -141,7 +149,7 @@ static void take_line(void *ctx, maki_str line, bool more)
                maki_str_starts(start, MAKI_LIT("<system-reminder>"))) {
         r->ignored = true; /* to the end of the text */
     } else {
-        pasted_error(d, line);
+        if (line.len <= PASTED_MAX) pasted_error(d, line);
         look_at_prose(d, line);
     }
 }

@@ -16,7 +16,8 @@ enum {
     REASON_MAX = 240, /* bytes of a sentence that joins the rule before it */
     SOFT = 4,         /* weight of a rule in soft words */
     SCORE_MAX = 12,
-    ASKED = 3 /* what a request weighs more than talk */
+    ASKED = 3, /* what a request weighs more than talk */
+    HEADING_MAX = 96
 };
 
 /* ---- where it ends ---------------------------------------------------------------------------------- */
@@ -92,6 +93,7 @@ uint32_t maki_digest_score(maki_digest *d, maki_str s, unsigned bits)
         inside = word || (inside && (c == '.' || c == '/' || c == '-' || c == '\''));
         katakana = code >= 0x30A1 && code <= 0x30FC ? katakana + 1 : 0;
         n += katakana == 3;
+        n += (code == ':' && at + 1 < s.len && s.ptr[at + 1] == ' ') || code == 0xFF1A ? 2 : 0;
         n += code == '`' || code == '"' || code == '@' || code == '%' || code == '$' ||
              code == '#' || code == 0x201C || code == 0x300C || code == 0x300E || code == 0x20AC ||
              code == 0xA5;
@@ -196,9 +198,10 @@ static void keep_with_before(maki_digest *d, maki_text_set *in, const sentence *
     maki_digest_reader *r = &d->reading;
     char both[2 * MAKI_DIGEST_SENTENCE + 1];
     maki_str before = { r->before, r->before_len }, text = s->text;
-    bool heading = s->item && r->list,
+    bool colon = maki_str_ends(before, MAKI_LIT(":")) || maki_str_ends(before, MAKI_LIT("："));
+    bool heading = s->item && r->list && colon,
          fits = before.len && before.len + text.len < MAKI_DIGEST_RULE;
-    if (fits && (heading || !r->kept_in)) text = join(before, text, both);
+    if (fits && (heading || (!s->item && !r->kept_in))) text = join(before, text, both);
     keep(d, in, text, weight, s->bits & MAKI_KEYWORD_CHANGE);
 }
 
@@ -215,7 +218,8 @@ static bool said_by_person(maki_digest *d, const sentence *s)
     } else if (s->question && !rule) {
         maki_digest_task(d, s->text, MAKI_TASK_QUESTION);
         return false;
-    } else if (!rule && (decision || maki_digest_is_decided(d, s->text))) {
+    } else if (decision ? !rule || (bits & MAKI_KEYWORD_CHANGE)
+                        : !rule && maki_digest_is_decided(d, s->text)) {
         keep(d, &d->decisions, s->text, MAKI_WEIGHT_ALWAYS, bits & MAKI_KEYWORD_CHANGE);
     } else if ((bits & MAKI_KEYWORD_REFER) && (bits & (MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH))) {
         keep_with_before(d, &d->rules, s, MAKI_WEIGHT_ALWAYS);
@@ -303,7 +307,8 @@ static sentence read_sentence(maki_digest *d, maki_str text, bool item)
 /* Is it about goals or people? */
 static bool note_point(maki_digest *d, const sentence *s, uint8_t kind)
 {
-    uint32_t asks = s->bits & MAKI_KEYWORD_ASK ? ASKED : 0;
+    unsigned wishes = MAKI_KEYWORD_ASK | MAKI_KEYWORD_WISH | MAKI_KEYWORD_REFER;
+    uint32_t asks = (s->bits & wishes) && !s->question ? ASKED : 0;
     if (kind == MAKI_BY_ASSISTANT && s->score < 2) return false;
     if (kind == MAKI_BY_USER && (s->bits & MAKI_KEYWORD_ABOUT) && !s->question) kind = MAKI_ABOUT;
     maki_digest_point(d, s->text, kind, s->score + (kind == MAKI_BY_ASSISTANT ? 0 : asks));
@@ -321,13 +326,16 @@ static void remember(maki_digest *d, maki_str text)
 static bool opens_list(maki_digest *d, const sentence *s)
 {
     maki_digest_reader *r = &d->reading;
-    bool heading = maki_str_ends(s->text, MAKI_LIT(":")) || maki_str_ends(s->text, MAKI_LIT("："));
+    bool colon = maki_str_ends(s->text, MAKI_LIT(":")) || maki_str_ends(s->text, MAKI_LIT("："));
+    bool heading = colon || s->text.ptr[0] == '#' || maki_str_starts(s->text, MAKI_LIT("**")) ||
+                   maki_str_starts(s->text, MAKI_LIT("【"));
     if (s->item) return false;
     r->list = NULL;
-    if (!heading || r->role == MAKI_ROLE_ASSISTANT) return false;
-    if (s->bits & MAKI_KEYWORD_DECISION) r->list = &d->decisions;
-    if (s->bits & (MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH)) r->list = &d->rules;
-    return r->list != NULL;
+    if (r->role == MAKI_ROLE_ASSISTANT || s->text.len > HEADING_MAX) return false;
+    if (colon && (s->bits & MAKI_KEYWORD_DECISION)) r->list = &d->decisions;
+    unsigned rules = heading ? MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH : 0;
+    if (s->bits & (rules | MAKI_KEYWORD_LIST)) r->list = &d->rules;
+    return heading && r->list;
 }
 
 bool maki_digest_sentence(maki_digest *d, maki_str text, bool item)

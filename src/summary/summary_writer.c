@@ -77,7 +77,8 @@ static bool rule_line(draft *w, const maki_text_item *rule)
 
 static bool soft_rule_line(draft *w, const maki_text_item *rule)
 {
-    return quoted_line(w, rule) && rule->weight < MAKI_WEIGHT_ALWAYS;
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(rule)));
+    return rule->weight < MAKI_WEIGHT_ALWAYS;
 }
 
 static bool decision_line(draft *w, const maki_text_item *decision)
@@ -102,7 +103,8 @@ static bool put_point(draft *w, const maki_text_item *point, uint8_t kind)
 {
     maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(point)));
     put_mark(w, point);
-    return point->kind == kind;
+    return point->kind == kind && !maki_text_set_find(&w->d->rules, point->key) &&
+           !maki_text_set_find(&w->d->decisions, point->key);
 }
 
 static bool about_line(draft *w, const maki_text_item *point)
@@ -223,18 +225,18 @@ static const struct kind {
 } kinds[] = {
 #define FROM(field) offsetof(maki_digest, field)
     { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, true, 0, 100, FROM(rules), rule_line },
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, true, 2, 40, FROM(rules), soft_rule_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_MESSAGES, true, false, 18, 100, 0, counts_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, true, 5, 15, FROM(goal), NULL },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_REPLIES, false, false, 13, 20, FROM(points), reply_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 2, 40, FROM(rules), soft_rule_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 7, 15, FROM(decisions), overridden_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 1, 100, FROM(decisions), decision_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 3, 40, FROM(points), about_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 9, 40, FROM(points), point_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 11, 100, FROM(points), point_line },
     { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, true, 8, 20, FROM(request), NULL },
     { MAKI_SEC_CURRENT, MAKI_LABEL_ANSWER, true, false, 12, 10, FROM(answer), NULL },
-    { MAKI_SEC_FILES, MAKI_LABELS, false, false, 10, 30, FROM(files), file_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, false, 11, 15, FROM(files), mentioned_line },
+    { MAKI_SEC_FILES, MAKI_LABELS, false, false, 9, 20, FROM(files), file_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, false, 10, 10, FROM(files), mentioned_line },
     { MAKI_SEC_FILES, MAKI_LABEL_NAMES, true, false, 17, 6, FROM(names), name_line },
     { MAKI_SEC_FILES, MAKI_LABEL_CODE, true, false, 19, 4, FROM(code), code_line },
     { MAKI_SEC_PROBLEMS, MAKI_LABEL_OPEN_ERRORS, false, false, 4, 30, FROM(errors), error_line },
@@ -400,10 +402,11 @@ static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
     }
     people -= others - left;
     for (size_t i = FIRST_TURN; i < KINDS; i++)
-        if (kinds[order[i]].person) people = choose(w, order[i], people, people);
+        if (kinds[order[i]].person && kinds[order[i]].line)
+            people = choose(w, order[i], people, people);
     if (left > people) left = people;
     for (size_t i = FIRST_TURN; i < KINDS; i++)
-        left = choose(w, order[i], left, left);
+        if (!kinds[order[i]].person) left = choose(w, order[i], left, left);
     return used > limits->total ? limits->first : limits->total;
 }
 

@@ -124,10 +124,38 @@ static void test_bounds(void)
     maki_arena_free(&arena);
 }
 
+static maki_status forgetful(const maki_summarizer *self, const maki_summary_request *request,
+                             maki_arena *arena, maki_summary *out, maki_err *err)
+{
+    (void)self, (void)request, (void)arena, (void)err;
+    out->text = MAKI_LIT("## Current Work\nAll is well.\n");
+    return MAKI_OK;
+}
+
+static void test_completed(void)
+{
+    static const char said[] =
+        USER("Never touch src/a.c. 必ず日本語で返事してください。") SAYS("Fine.");
+    maki_arena arena = maki_arena_new(maki_env_system().alloc, 64 << 20);
+    maki_summarizer model = { .usable = true, .run = forgetful };
+    maki_summarizer measured = maki_summarizer_measured(&model);
+    maki_str talk_of = maki_str_of(said);
+    maki_summary_request request = talk_request(&talk_of);
+    maki_summary summary = { .text = { "", 0 } };
+    maki_err err = { 0 };
+    tap_row("a model's summary that lacks a rule gets it");
+    CHECK_STATUS(measured.run(&measured, &request, &arena, &summary, &err), MAKI_OK, &err);
+    CHECK(maki_str_starts(summary.text, MAKI_LIT("## Current Work\nAll is well.\n")));
+    CHECK(maki_str_has(summary.text, MAKI_LIT("Never touch src/a.c.")));
+    CHECK(maki_str_has(summary.text, MAKI_LIT("必ず日本語で返事してください。")));
+    maki_arena_free(&arena);
+}
+
 int main(void)
 {
     test_rows();
     test_faults();
     test_bounds();
+    test_completed();
     return tap_end();
 }

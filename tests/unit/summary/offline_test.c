@@ -220,6 +220,25 @@ static const struct {
       { "Decisions and key points:\n- We're building a shop for Kyoto Tea.\n- Mina Park is our designer, "
         "Joon Park the lawyer." },
       { 0 } },
+    { "a host and a port said in passing",
+      USER("Hi. FYI the staging box is stg-7.internal, postgres on 6543.") SAYS("Noted."),
+      { "staging box is stg-7.internal, postgres on 6543" },
+      { 0 } },
+    { "files of a short conversation",
+      USER("Add a dark mode.") CALL("1", "Edit", "{\"file_path\":\"src/App.tsx\"}")
+          RESULT("1", "ok") CALL("2", "Edit", "{\"file_path\":\"src/Button.tsx\"}")
+              RESULT("2", "ok") SAYS("Done."),
+      { "src/App.tsx", "src/Button.tsx" },
+      { 0 } },
+    { "the items of a list under a heading in any words",
+      USER("**お約束**\\n・夜は静かに\\n・TODO は残す\\n\\nよろしく。"),
+      { "ルール:\n- 「夜は静かに」\n- 「TODO は残す」\n" },
+      { "お約束**」" } },
+    { "an older value stands above the newest, whatever the words",
+      USER("Hello, a new thing.") SAYS("Fine.") USER("The crate: quillpipe.") SAYS("Fine.")
+          USER("quillpipe exists already, call it reedflow.") SAYS("Fine.") USER("Thanks a lot."),
+      { "quillpipe.\n- quillpipe exists already, call it reedflow." },
+      { 0 } },
     { "a short answer stands with its question",
       SAYS("Which port shall the server use?") USER("8443."),
       { "Which port shall the server use? → 8443." },
@@ -228,7 +247,7 @@ static const struct {
       SUMMARY(
           "## Key Technical Concepts\\nRules:\\n- “Keep it in C.”\\n- “不要碰 legacy。”\\nDecisions:\\n- “MySQL it "
           "is for orders.” (overridden)\\n- “Postgres for orders.”\\n") USER("Thank you for that."),
-      { "Rules:\n- “不要碰 legacy。”\n- “Keep it in C.”\n",
+      { "Rules:\n- “Keep it in C.”\n- “不要碰 legacy。”\n",
         "Decisions and key points:\n- “MySQL it is for orders.” (overridden)\n- “Postgres for orders.”\n" },
       { 0 } },
     { "what a client adds is not the request",
@@ -315,6 +334,19 @@ static void test_again(void)
     for (size_t i = 0; i < COUNT(kept); i++)
         if (!CHECK_EQ(times_in(text, kept[i]), 1)) printf("# %s\n", kept[i]);
     maki_buf_free(&talk);
+    maki_arena_free(&arena);
+}
+
+/* Facts, and no space for any of them. */
+static void test_empty(void)
+{
+    maki_arena arena = maki_arena_new(maki_env_system().alloc, MOST);
+    maki_str text;
+    maki_err err = { 0 };
+    tap_row("a summary without any fact is refused");
+    CHECK(summarise(MAKI_LIT(USER("Look at src/a.c and 漢字.md.")), 3, &arena, &text, &err) !=
+          MAKI_OK);
+    CHECK_CSTR(err.code, "SUMMARY_EMPTY");
     maki_arena_free(&arena);
 }
 
@@ -519,6 +551,7 @@ int main(void)
 {
     test_rows();
     test_again();
+    test_empty();
     test_budget();
     test_faults();
     test_hostile();
