@@ -94,7 +94,7 @@ static maki_status choose_hidden(maki_conv *conv, const maki_view *view, size_t 
     if (st != MAKI_OK) return st;
     if (s->to < s->from + 2) {
         return maki_refuse(err, "NOT_ENOUGH_MESSAGES",
-                           "%" PRIu64 " visible messages are too few to condense", all);
+                           "too few visible messages to condense: %" PRIu64, all);
     }
     st = maki_hiding_collect(conv, view, s, false, err);
     if (st == MAKI_OK && s->rows == 0)

@@ -254,7 +254,8 @@ static maki_status check_key_is_free(const maki_env *env, const maki_session_ind
     if (!s->key[0]) return MAKI_OK;
     maki_status st = maki_session_with_key(env, where, s->key, &other, &found, &report, err);
     if (st != MAKI_OK || !found || strcmp(other.id, s->id) == 0) return st;
-    return maki_refuse(err, "KEY_TAKEN", "%.60s has its key now; archive that one first", other.id);
+    return maki_refuse(err, "KEY_TAKEN",
+                       "session %.60s has this key; rename or archive that one first", other.id);
 }
 
 static maki_status read_location(const maki_env *env, const maki_session_location *location,

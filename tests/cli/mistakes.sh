@@ -67,6 +67,7 @@ out=$(printf '{"role":"user","content":"三"}\nx\n' | "$maki" history append tal
 check 'messages before a mistake are kept' 3 "$(wc -l <talk.jsonl)"
 has 'and the mistake is named' 'line 2: not JSON' "$out"
 check 'one of a thing is one' '1 message' "$(echo '{"role":"user","content":"하나"}' | "$maki" history append one.jsonl)"
+wrong 'a condense of one message' 3 'too few visible messages to condense: 1' history condense one.jsonl
 wrong 'an edit' 2 "no protocol knows the role \"usr\"; $roles" history edit talk.jsonl 1 '{"role":"usr","content":"x"}'
 
 # ---- an altered row ---------------------------------------------------------------------------------

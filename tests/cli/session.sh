@@ -79,7 +79,7 @@ check '--new: the new session takes the key' 1 "$([ "$new" != "$sakura" ] && ech
 check 'and is found by the key' "$new" "$(id $r)"
 has 'it has the overrides' '"overrides":{"maxTokens":4096}' "$(s $r --json)"
 has 'the old one is archived' '(archived)' "$(s list)"
-has 'a taken key cannot be used again' 'archive that one first' "$(s set $sakura --state active)"
+has 'a taken key cannot be used again' 'has this key; rename or archive that one first' "$(s set $sakura --state active)"
 
 # ---- the view of all --------------------------------------------------------------------------------
 view=$MAKI_HOME/agents/default/sessions.json
