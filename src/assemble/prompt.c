@@ -56,7 +56,7 @@ maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, ma
 
 /* ---- tools ------------------------------------------------------------------------------------------------------ */
 
-static void add_name(maki_buf *out, maki_str name)
+static void add_tool_name(maki_buf *out, maki_str name)
 {
     if (name.len <= 2) return; /* a provider-defined tool may have no name */
     maki_buf_add(out, out->len ? MAKI_LIT("\n- ") : MAKI_LIT("- "));
@@ -68,11 +68,11 @@ maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text,
     maki_buf out = maki_buf_new(arena->alloc, TOOLS_MAX);
     maki_tool_list list = maki_tools_of(tools);
     for (maki_tool tool; maki_tools_next(&list, &tool);)
-        add_name(&out, tool.name);
+        add_tool_name(&out, tool.name);
     return maki_buf_to_arena(&out, arena, text, err);
 }
 
-/* ---- the time ---------------------------------------------------------------------------------------------------- */
+/* ---- timestamp ---------------------------------------------------------------------------------------------------- */
 
 void maki_prompt_timestamp(int64_t now_ms, maki_timestamp_mode mode, char out[MAKI_TIMESTAMP_MAX])
 {

@@ -12,27 +12,27 @@
 #include "base/str_util.h"
 #include "wire/protocol.h"
 
-typedef struct writing {
+typedef struct request_writer {
     const maki_env *env;
     maki_conv *conv; /* NULL: the messages are those of request.before */
     const maki_view *view;
     maki_request request;
     const maki_protocol_spec *protocol;
-    const maki_protocol_writing *writer;
+    const maki_protocol_writing *format;
     maki_jw w;
     maki_err *err;
-} writing;
+} request_writer;
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-static maki_status write_messages(writing *wr)
+static maki_status write_messages(request_writer *wr)
 {
     const maki_request *r = &wr->request;
     const maki_wire_style style = { .protocol = r->protocol,
                                     .reasoning = maki_request_reasoning(r),
                                     .functions = r->functions,
                                     .sign_calls = maki_str_starts(r->model, MAKI_LIT("gemini-3")) };
-    bool any = false, inline_system = wr->writer->system_place == MAKI_SYSTEM_IN_MESSAGES;
+    bool any = false, inline_system = wr->format->system_place == MAKI_SYSTEM_IN_MESSAGES;
     maki_jw_key(&wr->w, maki_str_of(wr->protocol->messages));
     maki_jw_array(&wr->w);
     for (size_t i = 0; inline_system && i < r->system_count; i++) {
@@ -48,7 +48,7 @@ static maki_status write_messages(writing *wr)
     return st;
 }
 
-/* ---- the system's ---------------------------------------------------------------------------------------- */
+/* ---- system prompt --------------------------------------------------------------------------------------- */
 
 static bool has_system(const maki_request *r)
 {
@@ -58,8 +58,8 @@ static bool has_system(const maki_request *r)
     return false;
 }
 
-/* The texts of the request, then the system messages of the log, as a list. */
-static maki_status write_system_list(writing *wr)
+/* The system prompt as a list: the texts of the request, then the system messages of the log. */
+static maki_status write_system_list(request_writer *wr)
 {
     const maki_request *r = &wr->request;
     bool found = has_system(r);
@@ -67,24 +67,24 @@ static maki_status write_system_list(writing *wr)
     if (!found && wr->conv)
         st = maki_render_system(wr->conv, wr->view, r->protocol, NULL, &found, wr->err);
     if (st != MAKI_OK || !found) return st;
-    maki_jw_print(&wr->w, wr->writer->system_open);
+    maki_jw_print(&wr->w, wr->format->system_open);
     for (size_t i = 0; i < r->system_count; i++) {
         if (r->system[i].len)
             maki_jw_print(&wr->w,
-                          wr->writer->system_blocks ? "{'type':'text','text':%s}" : "{'text':%s}",
+                          wr->format->system_blocks ? "{'type':'text','text':%s}" : "{'text':%s}",
                           r->system[i]);
     }
     if (wr->conv) st = maki_render_system(wr->conv, wr->view, r->protocol, &wr->w, &found, wr->err);
-    maki_jw_print(&wr->w, wr->writer->system_close);
+    maki_jw_print(&wr->w, wr->format->system_close);
     return st;
 }
 
-/* The texts of the request, as one. */
-static void write_system_text(writing *wr)
+/* The system prompt as one string: the texts of the request. */
+static void write_system_text(request_writer *wr)
 {
     const maki_request *r = &wr->request;
     bool any = false;
-    maki_jw_key(&wr->w, maki_str_of(wr->writer->system_open));
+    maki_jw_key(&wr->w, maki_str_of(wr->format->system_open));
     maki_jw_begin_value(&wr->w);
     maki_jw_bytes(&wr->w, MAKI_LIT("\""));
     for (size_t i = 0; i < r->system_count; i++) {
@@ -99,41 +99,41 @@ static void write_system_text(writing *wr)
 
 /* Write the tools that the caller runs (`functions`), or those defined by the provider.  Of a definition only the
  * fields of the protocol are written, because most providers refuse others.  Returns how many; `w` NULL: only count. */
-static size_t write_tools(const writing *wr, maki_jw *w, bool functions)
+static size_t write_tools(const request_writer *wr, maki_jw *w, bool functions)
 {
     maki_tool_list list = maki_tools_of(wr->request.tools);
     maki_tool tool;
     size_t count = 0;
     while (maki_tools_next(&list, &tool)) {
-        bool runs =
-            wr->writer->is_provider_run && wr->writer->is_provider_run(&tool) && tool.body.len;
-        if (maki_tool_is_function(&tool) != functions || (!functions && !runs)) continue;
+        bool provider_runs =
+            wr->format->is_provider_run && wr->format->is_provider_run(&tool) && tool.body.len;
+        if (maki_tool_is_function(&tool) != functions || (!functions && !provider_runs)) continue;
         count++;
         if (w && functions)
-            wr->writer->tool(w, &wr->request, &tool);
+            wr->format->tool(w, &wr->request, &tool);
         else if (w)
             maki_jw_raw(w, tool.json);
     }
     return count;
 }
 
-static void write_all_tools(writing *wr)
+static void write_all_tools(request_writer *wr)
 {
     const maki_request *r = &wr->request;
     size_t functions = write_tools(wr, NULL, true), provider_defined = write_tools(wr, NULL, false);
     bool forbidden = maki_tool_choice_is(r, "none") &&
-                     !wr->writer->choice; /* the protocol has no field for it */
+                     !wr->format->choice; /* the protocol has no field for it */
     if (functions + provider_defined == 0 || forbidden) return;
     maki_jw_print(&wr->w, r->functions ? "'functions':[" : "'tools':[");
-    if (functions && wr->writer->tools_open) maki_jw_print(&wr->w, wr->writer->tools_open);
+    if (functions && wr->format->tools_open) maki_jw_print(&wr->w, wr->format->tools_open);
     write_tools(wr, &wr->w, true);
-    if (functions && wr->writer->tools_open) maki_jw_print(&wr->w, wr->writer->tools_close);
+    if (functions && wr->format->tools_open) maki_jw_print(&wr->w, wr->format->tools_close);
     write_tools(wr, &wr->w, false);
     maki_jw_end_array(&wr->w);
-    if (wr->writer->choice) wr->writer->choice(&wr->w, r);
+    if (wr->format->choice) wr->format->choice(&wr->w, r);
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------- */
+/* ---- the body ------------------------------------------------------------------------------------------- */
 
 maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *err)
 {
@@ -150,30 +150,30 @@ maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *e
                      (int)(name.len < 40 ? name.len : 40), name.ptr, names);
 }
 
-static maki_status write_fields(writing *wr)
+static maki_status write_fields(request_writer *wr)
 {
     const maki_request *r = &wr->request;
     maki_status st = MAKI_OK;
-    if (wr->writer->first_fields) wr->writer->first_fields(&wr->w, r);
-    if (wr->writer->system_place == MAKI_SYSTEM_LIST) st = write_system_list(wr);
-    if (wr->writer->system_place == MAKI_SYSTEM_STRING && has_system(r)) write_system_text(wr);
+    if (wr->format->first_fields) wr->format->first_fields(&wr->w, r);
+    if (wr->format->system_place == MAKI_SYSTEM_LIST) st = write_system_list(wr);
+    if (wr->format->system_place == MAKI_SYSTEM_STRING && has_system(r)) write_system_text(wr);
     if (st == MAKI_OK) st = write_messages(wr);
     write_all_tools(wr);
-    if (wr->writer->last_fields) wr->writer->last_fields(&wr->w, r);
+    if (wr->format->last_fields) wr->format->last_fields(&wr->w, r);
     return st;
 }
 
-static maki_status write_all(writing *wr, maki_sink sink)
+static maki_status write_all(request_writer *wr, maki_sink sink)
 {
     maki_async_writer writer;
     const maki_alloc *alloc =
         wr->conv ? maki_log_env(maki_conv_log(wr->conv))->alloc : wr->env->alloc;
     maki_request *r = &wr->request;
     wr->protocol = maki_protocol_of(r->protocol);
-    wr->writer = wr->protocol->writing;
-    if (!wr->writer)
+    wr->format = wr->protocol->writing;
+    if (!wr->format)
         return maki_request_protocol(maki_str_of(wr->protocol->name), &r->protocol, wr->err);
-    r->functions &= wr->writer->old_functions;
+    r->functions &= wr->format->old_functions;
     maki_status st = maki_async_writer_begin(&writer, alloc, r->async, sink, &wr->w, wr->err);
     if (st != MAKI_OK) return st;
     maki_jw_object(&wr->w);
@@ -186,13 +186,13 @@ static maki_status write_all(writing *wr, maki_sink sink)
 maki_status maki_request_write(maki_conv *conv, const maki_view *view, const maki_request *request,
                                maki_sink sink, maki_err *err)
 {
-    writing wr = { .conv = conv, .view = view, .request = *request, .err = err };
+    request_writer wr = { .conv = conv, .view = view, .request = *request, .err = err };
     return write_all(&wr, sink);
 }
 
 maki_status maki_request_write_rows(const maki_env *env, const maki_request *request,
                                     maki_sink sink, maki_err *err)
 {
-    writing wr = { .env = env, .request = *request, .err = err };
+    request_writer wr = { .env = env, .request = *request, .err = err };
     return write_all(&wr, sink);
 }

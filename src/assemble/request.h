@@ -3,7 +3,7 @@
  * For any protocol with a writer (wire/protocol.h): OpenAI chat completions and Responses, Anthropic messages,
  * Ollama chat, Gemini generateContent.  Messages are copied from the log, and converted only where the formats differ;
  * wire/write.h says how their order, unanswered calls and empty messages are handled.  The body is written to a
- * sink piece by piece, in constant memory; the same input gives the same bytes.
+ * sink in chunks, in constant memory; the same input gives the same bytes.
  *
  *     {"model", options..., system, "messages": [...], "tools": [...], "tool_choice"}
  *
@@ -18,7 +18,7 @@
 /* MAKI_UNSUPPORTED: no writer for this protocol; the error lists those there are. */
 maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *err);
 
-/* MAKI_REFUSED NOTHING_TO_SEND: the view has only system messages; what was written so far is not a request.  The view
+/* MAKI_REFUSED NOTHING_TO_SEND: the view has only system messages; what was written so far is incomplete.  The view
  * must be the conversation's current one (maki_conv_view). */
 maki_status maki_request_write(maki_conv *conv, const maki_view *view, const maki_request *request,
                                maki_sink sink, maki_err *err) MAKI_MUST_CHECK;

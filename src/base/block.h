@@ -1,4 +1,4 @@
-/* block.h -- a buffer for reading and writing files, aligned to a page.
+/* block.h -- a page-aligned buffer for file I/O.
  *
  * The kernel copies to and from it several times faster than to memory as an allocator returns it, 16 bytes after a
  * page boundary (measured: 100 MB read in 14 ms instead of 38). */
@@ -11,7 +11,7 @@
 
 typedef struct maki_block {
     char *at;        /* `size` bytes; NULL: out of memory */
-    void *allocated; /* what contains `at` */
+    void *allocated; /* the allocation that contains `at`, to be freed */
     size_t size;
 } maki_block;
 

@@ -1,4 +1,4 @@
-/* json_print.c -- write JSON by a format string, which is read once, from left to right.
+/* json_print.c -- write JSON as a format string says: parsed in one pass, with conversions (%s, %i, ...) as in printf.
  *
  * A key waits until its value is known: where the value is omitted, the key is too. */
 #include "base/json_print.h"
@@ -42,35 +42,35 @@ static void write_quoted(maki_jw *w, maki_str escaped)
     maki_jw_bytes(w, MAKI_LIT("\""));
 }
 
-/* Write a text by its conversion; omit it when it is empty and the conversion says so. */
-static void write_text(maki_jw *w, maki_str *key, char kind, maki_str text)
+/* Write a string as its conversion says; some conversions omit an empty one. */
+static void write_text(maki_jw *w, maki_str *key, char conversion, maki_str text)
 {
-    if (text.len == 0 && strchr("vSQz", kind)) {
+    if (text.len == 0 && strchr("vSQz", conversion)) {
         key->len = 0;
         return;
     }
     write_key(w, key);
-    if (kind == 'v')
+    if (conversion == 'v')
         maki_jw_raw(w, text);
-    else if (kind == 'q' || kind == 'Q')
+    else if (conversion == 'q' || conversion == 'Q')
         write_quoted(w, text);
     else
         maki_jw_string(w, text);
 }
 
-static void write_argument(maki_jw *w, maki_str *key, char kind, va_list *args)
+static void write_argument(maki_jw *w, maki_str *key, char conversion, va_list *args)
 {
-    const char *plain;
+    const char *cstring;
     int64_t number;
-    switch (kind) {
+    switch (conversion) {
     case 'z':
-        plain = va_arg(*args, const char *);
-        write_text(w, key, kind, maki_str_of(plain ? plain : ""));
+        cstring = va_arg(*args, const char *);
+        write_text(w, key, conversion, maki_str_of(cstring ? cstring : ""));
         break;
     case 'i':
     case 'I':
         number = va_arg(*args, int64_t);
-        if (number == 0 && kind == 'I') {
+        if (number == 0 && conversion == 'I') {
             key->len = 0;
             break;
         }
@@ -85,7 +85,7 @@ static void write_argument(maki_jw *w, maki_str *key, char kind, va_list *args)
         write_key(w, key);
         maki_jw_bool(w, va_arg(*args, int));
         break;
-    default: write_text(w, key, kind, va_arg(*args, maki_str)); break;
+    default: write_text(w, key, conversion, va_arg(*args, maki_str)); break;
     }
 }
 

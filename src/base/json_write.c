@@ -1,7 +1,7 @@
 /* json_write.c -- write JSON to a sink through a buffer; a bit per depth says whether the next value needs a comma.
  *
  * Depths that are equal modulo 64 share a bit.  That is right at any depth: the end of a container sets the bit of the
- * one around it. */
+ * enclosing one. */
 #include "base/json_write.h"
 
 #include <assert.h>
@@ -174,23 +174,23 @@ void maki_jw_escaped(maki_jw *w, maki_str text)
         maki_jw_bytes(w, text);
         return;
     }
-    size_t two = next_line_end(text, 0, 0xC2), three = next_line_end(text, 0, 0xE2);
+    size_t next_c2 = next_line_end(text, 0, 0xC2), next_e2 = next_line_end(text, 0, 0xE2);
     size_t at = 0;
     while (at < text.len) {
-        size_t stop = two < three ? two : three;
+        size_t stop = next_c2 < next_e2 ? next_c2 : next_e2;
         size_t plain = kernels->find_special(text.ptr + at, stop - at);
         maki_jw_bytes(w, (maki_str){ text.ptr + at, plain });
         at += plain;
         if (at == text.len) return;
-        if (at == two) {
+        if (at == next_c2) {
             maki_jw_bytes(w, MAKI_LIT("\\u0085"));
             at += 2;
-            two = next_line_end(text, at, 0xC2);
-        } else if (at == three) {
-            bool line = text.ptr[at + 2] == '\xA8';
-            maki_jw_bytes(w, line ? MAKI_LIT("\\u2028") : MAKI_LIT("\\u2029"));
+            next_c2 = next_line_end(text, at, 0xC2);
+        } else if (at == next_e2) {
+            bool is_line_separator = text.ptr[at + 2] == '\xA8';
+            maki_jw_bytes(w, is_line_separator ? MAKI_LIT("\\u2028") : MAKI_LIT("\\u2029"));
             at += 3;
-            three = next_line_end(text, at, 0xE2);
+            next_e2 = next_line_end(text, at, 0xE2);
         } else {
             put_escape(w, (unsigned char)text.ptr[at++]);
         }
@@ -229,12 +229,12 @@ void maki_jw_string(maki_jw *w, maki_str text)
 
 void maki_jw_string_lossy(maki_jw *w, maki_str text)
 {
-    bool bad = true;
+    bool invalid = true;
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\""));
-    while (bad) {
-        maki_jw_escaped(w, maki_utf8_next_valid(&text, &bad));
-        if (bad) maki_jw_bytes(w, MAKI_LIT("\xEF\xBF\xBD"));
+    while (invalid) {
+        maki_jw_escaped(w, maki_utf8_next_valid(&text, &invalid));
+        if (invalid) maki_jw_bytes(w, MAKI_LIT("\xEF\xBF\xBD"));
     }
     maki_jw_bytes(w, MAKI_LIT("\""));
 }

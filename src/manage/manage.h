@@ -16,15 +16,14 @@
 #include "manage/policy.h"
 
 typedef struct maki_manage_in {
-    double scale; /* tokens of the model for one of the index; 0: 1 */
+    double scale; /* ratio of the model's tokens to those of the index; 0: 1 */
     double window;
-    double
-        model_window; /* what the log prints when `window` is less than the model has; 0: it is not */
-    double max_tokens; /* reserved for the answer; 0: 8192 */
+    double model_window; /* for the logger, when `window` is less than that of the model; else 0 */
+    double max_tokens;   /* reserved for the answer; 0: 8192 */
     double
         other_tokens; /* sent in addition to the messages: system prompt, tools, memories; as the index counts */
     double threshold;        /* percent of the window at which a run begins; over 100: never */
-    double threshold_tokens; /* the same in tokens; 0: none; the lower one counts */
+    double threshold_tokens; /* the same in tokens; 0: none; the lower one applies */
     bool force;              /* now, at any fill level */
     bool truncate_only;      /* no step that summarizes: autoCondenseContext is false */
     size_t keep; /* newest messages that a condense leaves when its step does not say; 0: 3 */
@@ -35,7 +34,7 @@ typedef struct maki_manage_in {
      * Or NULL. */
     bool (*cancelled)(void *ctx);
     void *cancel_ctx;
-    /* Called when a run starts, with what it was decided on; or NULL. */
+    /* Called when a run starts, with its reason and the token counts that led to it; or NULL. */
     void (*on_start)(void *ctx, const char *reason, double tokens, double window);
     void *start_ctx;
 } maki_manage_in;
@@ -45,10 +44,10 @@ enum {
     MAKI_CONDENSE_KEEP = 3 /* default number of messages that a condense leaves */
 };
 
-/* A step that was run. */
+/* The result of one step. */
 typedef struct maki_step_result {
     maki_step_kind kind;
-    uint64_t event;   /* in which it was written; 0: it was refused or is undone */
+    uint64_t event;   /* that records the step; 0: it was refused or is undone */
     bool undone;      /* it saved too little */
     char refused[40]; /* why: a code */
 } maki_step_result;
@@ -67,17 +66,16 @@ typedef struct maki_manage_report {
     maki_step_kind action;              /* the last step that had an effect */
     double tokens_before, tokens_after; /* with other_tokens, of the model */
     double counted;                     /* tokens_after as the index counts */
-    double allowed, target;             /* tokens that may be sent; that a run reduces to */
+    double allowed, target; /* maximum tokens that may be sent; tokens that a run reduces to */
     maki_view_change did;
     maki_summary_usage usage;  /* of summarisers, also of those whose summary was not used */
     maki_fact_coverage survey; /* of the last condense that stayed: facts kept and lost */
-    maki_err fell_back;        /* why the fallback summarizer wrote it; MAKI_OK: it did not */
+    maki_err fell_back; /* error of the main summarizer, when the fallback was used; else MAKI_OK */
     maki_step_result taken[MAKI_STEP_RESULTS_MAX];
     size_t taken_count;
     int64_t ms;
-    bool within; /* what is in view is within `allowed` */
-    bool
-        waits; /* the threshold is reached, but the last run failed and little has changed since: back-off */
+    bool within; /* the view fits into `allowed` */
+    bool waits;  /* the threshold is reached, but a failed run is not repeated yet: backoff */
     bool failed;
     uint64_t run; /* the event of its record, for maki_run_history_undo; 0: there was no run */
 } maki_manage_report;

@@ -21,7 +21,7 @@ static const struct kind_row {
 #define NEEDED MAKI_WHEN_NEEDED
 #define FAILED MAKI_WHEN_FAILED
 #define OVER   MAKI_WHEN_OVER
-#define CHARS                                                                                  \
+#define PRUNE_CHARS                                                                            \
     .max_chars = MAKI_PRUNE_MAX, .head_chars = MAKI_PRUNE_HEAD, .tail_chars = MAKI_PRUNE_TAIL, \
     .min_prunable_chars = MAKI_PRUNE_MIN, .hard_clear = true,                                  \
     .placeholder = { MAKI_PRUNE_PLACEHOLDER, sizeof MAKI_PRUNE_PLACEHOLDER - 1 }
@@ -34,7 +34,7 @@ static const struct kind_row {
 static const maki_policy presets[] = {
     { .name = "maki", .step_count = 7, .steps = {
         { MAKI_STEP_PRUNE_REPEATS, NEEDED, .keep = 3, .must_reach = true },
-        { MAKI_STEP_PRUNE_TOOLS,   NEEDED, .keep = 3, .must_reach = true, CHARS },
+        { MAKI_STEP_PRUNE_TOOLS,   NEEDED, .keep = 3, .must_reach = true, PRUNE_CHARS },
         { MAKI_STEP_SHRINK_CODE,   NEEDED, .keep = 3, .must_reach = true },
         { MAKI_STEP_CONDENSE,      NEEDED, .min_saving = 0.2, .min_window = 8000 },
         { MAKI_STEP_WINDOW,        FAILED, .keep = 20 },
@@ -89,5 +89,6 @@ bool maki_step_named(maki_str name, maki_step_kind *kind)
 
 maki_step maki_step_of(maki_step_kind kind)
 {
-    return (maki_step){ kind, NEEDED, CHARS, .keep = kinds[kind].keep, .share = kinds[kind].share };
+    return (maki_step){ kind, NEEDED, PRUNE_CHARS, .keep = kinds[kind].keep,
+                        .share = kinds[kind].share };
 }

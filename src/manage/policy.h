@@ -1,6 +1,6 @@
 /* policy.h -- how a conversation is reduced, as data: an ordered list of steps.
  *
- * A step says what it does, when it runs, and its amounts.  None deletes: each appends events that can
+ * A step says what it does, when it runs, and its parameters.  None deletes: each appends events that can
  * be undone and expanded.  The first message, system messages and pinned ones survive every step, and a
  * call is never separated from its result.
  *
@@ -16,7 +16,7 @@
 
 #include "config/policy_steps.h"
 
-/* The amounts of the presets and of the reference's functions. */
+/* Parameters of the presets and of the functions of the reference systems. */
 #define MAKI_PRUNE_SOFT_FROM 0.3 /* of the window: summarise the old messages */
 #define MAKI_PRUNE_HARD_FROM 0.5 /* of the window: leave them out */
 #define MAKI_PRUNE_TARGET    0.2 /* of the window, after a soft trim */
@@ -24,7 +24,7 @@
 #define MAKI_PRUNE_MAX         4000 /* longer ones are shortened */
 #define MAKI_PRUNE_HEAD        1500
 #define MAKI_PRUNE_TAIL        1500
-#define MAKI_PRUNE_MIN         50000 /* the least total length at which they are cleared */
+#define MAKI_PRUNE_MIN         50000 /* minimum total length for clearing */
 #define MAKI_PRUNE_PLACEHOLDER "[Old tool result content cleared]"
 
 /* The rows of config/policy_steps.h. */
@@ -33,7 +33,7 @@ typedef enum maki_step_kind {
 #define MAKI_STEP_KIND(kind, ...) MAKI_STEP_##kind,
     MAKI_STEP_MAP(MAKI_STEP_KIND)
 #undef MAKI_STEP_KIND
-        MAKI_STEP_TRIM, /* in no policy: what a run does when its steps were not enough */
+        MAKI_STEP_TRIM, /* in no policy: run when the steps of the policy did not reach the target */
     MAKI_STEP_KINDS
 } maki_step_kind;
 
@@ -45,15 +45,14 @@ enum {
     MAKI_WHEN_OVER = 4
 };
 
-/* An amount of 0 is not set: the step ignores it, or has the default named here. */
+/* A parameter of 0 is not set: it has no effect, or the default named here. */
 typedef struct maki_step {
     maki_step_kind kind;
     unsigned when;
-    double from,
-        below; /* shares of the window in use: the step runs from the one, and below the other */
-    double target; /* share of the window to reduce to; else that of the run (run_limits.h) */
+    double from, below; /* the step runs while from <= used share of the window < below */
+    double target;      /* share of the window to reduce to; else that of the run (run_limits.h) */
     /* Newest messages that stay; default for condense: the profile's, else 3.  Pruning counts assistant
-     * messages (default 3): they and all after them stay as they are. */
+     * messages (default 3): they and all later messages are unchanged. */
     size_t keep;
     size_t min_messages; /* with fewer in view it does nothing */
     double min_saving;   /* a share: a step that saves less has failed, and is undone */
@@ -63,20 +62,20 @@ typedef struct maki_step {
     bool must_reach;
     /* prune_tools, in UTF-16 units */
     uint64_t max_chars, head_chars, tail_chars;
-    uint64_t min_prunable_chars; /* all together; shorter output is not cleared */
-    bool hard_clear;             /* may clear at all */
+    uint64_t min_prunable_chars; /* minimum total length for clearing */
+    bool hard_clear;             /* clearing is enabled */
     maki_str placeholder;        /* in place of what is cleared; not escaped */
     const maki_str *allow,
-        *deny; /* patterns of tool names with '*'; deny wins, without `allow` all are */
+        *deny; /* patterns of tool names with '*'; deny wins; no `allow`: all are allowed */
     size_t allow_count, deny_count;
 } maki_step;
 
 enum { MAKI_STEPS_MAX = 16 };
 
-/* What is special about a policy. */
+/* Flags of a policy. */
 enum {
-    MAKI_POLICY_TASKS = 1,     /* of tasks: their prompt, and the amounts of context_storage */
-    MAKI_POLICY_KEEP_THREE = 2 /* a condense leaves 3 messages, for every model */
+    MAKI_POLICY_TASKS = 1,     /* for tasks: the task prompt, and the settings of context_storage */
+    MAKI_POLICY_KEEP_THREE = 2 /* condense keeps 3 messages, for every model */
 };
 
 typedef struct maki_policy {

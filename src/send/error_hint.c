@@ -1,6 +1,7 @@
-/* error_hint.c -- find the figures: fields first, then phrases of the message, from a table.
+/* error_hint.c -- extract the context window and the retry delay from a provider's error: fields of its JSON first, then
+ * known phrases of its message.
  *
- * A number of more than 12 digits counts as none.  Phrases are matched in any case. */
+ * Phrases are matched case-insensitively.  A number of more than 12 digits is ignored. */
 #include "send/error_hint.h"
 
 #include "base/json_access.h"
@@ -8,9 +9,9 @@
 #include "send/backoff.h"
 #include "wire/json_row.h"
 
-enum { SPAN_MAX = 64 };
+enum { DURATION_MAX = 64 };
 
-/* ---- the window ------------------------------------------------------------------------------------------ */
+/* ---- context window -------------------------------------------------------------------------------------- */
 
 /* The number follows `phrase`, or the first `then` after it. */
 static const struct window_row {
@@ -49,31 +50,31 @@ static uint64_t parse_number(maki_str text)
     return value;
 }
 
-static maki_str after(maki_str text, const char *phrase)
+static maki_str text_after(maki_str text, const char *phrase)
 {
-    maki_str m = maki_str_of(phrase);
-    size_t at = m.len ? maki_str_find_nocase(text, m) : 0;
-    return at < text.len ? maki_str_from(text, at + m.len) : (maki_str){ "", 0 };
+    maki_str needle = maki_str_of(phrase);
+    size_t at = needle.len ? maki_str_find_nocase(text, needle) : 0;
+    return at < text.len ? maki_str_from(text, at + needle.len) : (maki_str){ "", 0 };
 }
 
 uint64_t maki_error_hint_window(maki_str error, maki_str message)
 {
     uint64_t window = maki_member_count(error, MAKI_LIT("n_ctx"));
     for (size_t i = 0; !window && i < sizeof window_rows / sizeof window_rows[0]; i++) {
-        maki_str rest = after(message, window_rows[i].phrase);
-        if (rest.len) window = parse_number(after(rest, window_rows[i].then));
+        maki_str rest = text_after(message, window_rows[i].phrase);
+        if (rest.len) window = parse_number(text_after(rest, window_rows[i].then));
     }
     return window;
 }
 
-/* ---- the time to wait ------------------------------------------------------------------------------------------- */
+/* ---- retry delay ------------------------------------------------------------------------------------------------ */
 
 /* Gemini: {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7s"} among the details. */
-static int64_t wait_in_details(maki_str details)
+static int64_t delay_in_details(maki_str details)
 {
     maki_json_iter iter = maki_array_items(details);
     maki_json_item item;
-    char text[SPAN_MAX];
+    char text[DURATION_MAX];
     while (maki_json_next(&iter, &item)) {
         maki_str delay =
             maki_is_object(item.value) ? maki_json_string(item.value, "retryDelay") : MAKI_LIT("");
@@ -85,9 +86,9 @@ static int64_t wait_in_details(maki_str details)
 }
 
 /* OpenRouter: {"metadata": {"headers": {"X-RateLimit-Reset": "1741305600000"}}}. */
-static int64_t wait_in_metadata(maki_str metadata, int64_t now_ms)
+static int64_t delay_in_metadata(maki_str metadata, int64_t now_ms)
 {
-    char text[SPAN_MAX];
+    char text[DURATION_MAX];
     maki_str headers =
         maki_is_object(metadata) ? maki_member(metadata, MAKI_LIT("headers")) : MAKI_LIT("");
     maki_str reset =
@@ -97,18 +98,18 @@ static int64_t wait_in_metadata(maki_str metadata, int64_t now_ms)
     return maki_backoff_reset((maki_str){ text, n }, now_ms);
 }
 
-static int64_t wait_in_message(maki_str message)
+static int64_t delay_in_message(maki_str message)
 {
     static const char *const phrases[] = { "try again in ", "retry in ", "retry after " };
     int64_t ms = -1;
     for (size_t i = 0; ms < 0 && i < sizeof phrases / sizeof phrases[0]; i++)
-        ms = maki_backoff_duration(after(message, phrases[i]));
+        ms = maki_backoff_duration(text_after(message, phrases[i]));
     return ms;
 }
 
 int64_t maki_error_hint_wait(maki_str error, maki_str message, int64_t now_ms)
 {
-    int64_t ms = wait_in_details(maki_member(error, MAKI_LIT("details")));
-    if (ms < 0) ms = wait_in_metadata(maki_member(error, MAKI_LIT("metadata")), now_ms);
-    return ms >= 0 ? ms : wait_in_message(message);
+    int64_t ms = delay_in_details(maki_member(error, MAKI_LIT("details")));
+    if (ms < 0) ms = delay_in_metadata(maki_member(error, MAKI_LIT("metadata")), now_ms);
+    return ms >= 0 ? ms : delay_in_message(message);
 }

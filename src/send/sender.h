@@ -1,4 +1,4 @@
-/* sender.h -- the state of a sender, for the files of send/. */
+/* sender.h -- struct maki_sender: options, provider, connection, and a cache of context windows; private to send/. */
 #ifndef MAKI_SEND_SENDER_H
 #define MAKI_SEND_SENDER_H
 
@@ -6,7 +6,7 @@
 
 enum {
     MAKI_CACHED_WINDOWS = 8,
-    MAKI_HEAD_MAX = 32 << 10, /* bytes, of a request */
+    MAKI_HEAD_MAX = 32 << 10, /* bytes of the HTTP header of a request */
     MAKI_TARGET_MAX = 2048
 };
 
@@ -17,11 +17,11 @@ struct maki_sender {
     struct maki_cached_window {
         char model[128];
         uint64_t tokens;
-    } windows[MAKI_CACHED_WINDOWS]; /* that the provider reported; the oldest is evicted */
-    size_t window_count;            /* ever inserted */
+    } windows[MAKI_CACHED_WINDOWS]; /* reported by the provider; the oldest is evicted */
+    size_t window_count;            /* inserted in total, evicted ones included */
 };
 
-/* Add the address and the head, with the key, to a request, and send it; `target` is freed. */
+/* Add the URL and the HTTP headers, with the API key, to a request, and send it; `target` is freed. */
 maki_status maki_sender_run(maki_sender *sender, maki_buf *target,
                             maki_blocking_client_request *request,
                             maki_blocking_client_result *result, maki_err *err);

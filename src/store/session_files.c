@@ -11,7 +11,7 @@
 #include "base/text.h"
 #include "store/session.h"
 
-enum { NAMES_MEMORY = 1 << 30 };
+enum { NAMES_MEMORY_MAX = 1 << 30 };
 
 bool maki_name_of_file(const char *file, maki_str *stem)
 {
@@ -65,12 +65,12 @@ static bool add_name(void *ctx, const char *file)
     maki_names *names = ctx;
     maki_str stem;
     if (!maki_name_of_file(file, &stem)) return true;
-    void *moved = maki_arena_grow(&names->arena, names->items, names->count, &names->capacity,
+    void *grown = maki_arena_grow(&names->arena, names->items, names->count, &names->capacity,
                                   sizeof *names->items);
     char *copy = maki_arena_get(&names->arena, stem.len + 1);
-    if (!moved || !copy) return false;
+    if (!grown || !copy) return false;
     memcpy(copy, stem.ptr, stem.len);
-    names->items = moved;
+    names->items = grown;
     names->items[names->count++] = (maki_name){ { copy, stem.len }, false };
     return true;
 }
@@ -78,7 +78,7 @@ static bool add_name(void *ctx, const char *file)
 maki_status maki_names_read(maki_names *names, const maki_env *env, const char *directory,
                             maki_err *err)
 {
-    *names = (maki_names){ .arena = maki_arena_new(env->alloc, NAMES_MEMORY) };
+    *names = (maki_names){ .arena = maki_arena_new(env->alloc, NAMES_MEMORY_MAX) };
     if (env->files->list(env->files, directory, add_name, names) != 0)
         return maki_fail_errno(err, "reading the directory of the sessions");
     maki_status st = maki_arena_status(&names->arena, err);

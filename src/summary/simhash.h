@@ -1,7 +1,7 @@
-/* simhash.h -- what a text is about, as 256 bits: to compare texts without knowing their language.
+/* simhash.h -- a similarity hash of a text, 256 bits: texts are compared without knowing their language.
  *
  * One bit for each of its first 64 terms: words of three letters or more in lower case; of Chinese, Japanese
- * and Korean text every pair of neighbouring characters, but pairs of hiragana, which are mostly grammar. */
+ * and Korean text every pair of neighbouring characters, except pairs of hiragana, which are mostly grammar. */
 #ifndef MAKI_SUMMARY_SIMHASH_H
 #define MAKI_SUMMARY_SIMHASH_H
 
@@ -13,7 +13,7 @@ typedef struct maki_simhash {
     uint64_t bits[4];
 } maki_simhash;
 
-/* Terms that are not looked at; zeroed has none. */
+/* Set of terms to ignore, as a bitmap of their hashes; zeroed is empty. */
 typedef struct maki_term_filter {
     uint64_t bits[64];
 } maki_term_filter;

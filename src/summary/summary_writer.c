@@ -1,7 +1,8 @@
-/* summary_writer.c -- lines are made, chosen within the budget and written.
+/* summary_writer.c -- format the items of a digest as lines, select those that fit into the token budget, write them.
  *
- * Every kind of line is one row of `kinds`: where it is written, when it may choose, from which set it comes
- * and how a note of that set becomes a line. */
+ * In:    a digest, and limits in tokens.  Out: Markdown in a buffer, of at most as many tokens.
+ * Every kind of line is one row of `kinds`: its section and label, its turn and share when lines are selected, the set
+ * of its items, and the function that formats an item. */
 #include "summary/summary_writer.h"
 
 #include <assert.h>
@@ -14,11 +15,11 @@
 
 typedef struct line {
     maki_str text;
-    uint64_t tokens; /* 0: not counted yet */
-    uint64_t worth;  /* which of its kind is chosen first */
-    uint32_t when;   /* where lines of several kinds stand together: which was said first */
+    uint64_t tokens;   /* 0: not counted yet */
+    uint64_t priority; /* higher ones of a kind are selected first */
+    uint32_t sequence; /* order of the lines of kinds that share a label, oldest first; else 0 */
     size_t kind;
-    bool chosen;
+    bool selected;
 } line;
 
 typedef struct draft {
@@ -26,14 +27,14 @@ typedef struct draft {
     maki_tokenizer *tokenizer;
     maki_arena *arena;
     maki_lang lang;
-    maki_buf text; /* of the line that is being made */
+    maki_buf text; /* of the current line */
     line *lines;   /* kind by kind, in the order they are written */
     size_t count, capacity;
-    line **by_worth, **chosen; /* the latter in the order they were chosen */
-    size_t chosen_count;
+    line **by_priority, **selected; /* the latter in the order of selection */
+    size_t selected_count;
 } draft;
 
-/* ---- making lines --------------------------------------------------------------------------------- */
+/* ---- formatting lines ----------------------------------------------------------------------------- */
 
 static const char *label(const draft *w, maki_label which)
 {
@@ -47,14 +48,14 @@ static void put_quoted(draft *w, maki_str text)
 }
 
 /* " (more)", if there is more. */
-static void put_more(draft *w, const maki_text_item *note)
+static void put_detail(draft *w, const maki_text_item *item)
 {
-    if (note->more_len)
-        maki_buf_print(&w->text, " (%.*s)", MAKI_PRINTED(maki_text_item_more(note)));
+    if (item->more_len)
+        maki_buf_print(&w->text, " (%.*s)", MAKI_PRINTED(maki_text_item_more(item)));
 }
 
-/* A note as a line; false: it is none of this kind. */
-typedef bool (*line_fn)(draft *w, const maki_text_item *note);
+/* Format an item as a line; false: the item is not of this kind, discard the text. */
+typedef bool (*format_fn)(draft *w, const maki_text_item *item);
 
 static bool counts_line(draft *w, const maki_text_item *none)
 {
@@ -86,7 +87,7 @@ static bool decision_line(draft *w, const maki_text_item *decision)
     return quoted_line(w, decision) && decision->state == MAKI_DECISION_LATEST;
 }
 
-static void put_mark(draft *w, const maki_text_item *item)
+static void put_overridden(draft *w, const maki_text_item *item)
 {
     if (item->state == MAKI_DECISION_OVERRIDDEN)
         maki_buf_print(&w->text, " (%s)", label(w, MAKI_LABEL_OVERRIDDEN));
@@ -95,14 +96,14 @@ static void put_mark(draft *w, const maki_text_item *item)
 static bool overridden_line(draft *w, const maki_text_item *decision)
 {
     put_quoted(w, maki_text_item_text(decision));
-    put_mark(w, decision);
+    put_overridden(w, decision);
     return decision->state == MAKI_DECISION_OVERRIDDEN;
 }
 
 static bool put_point(draft *w, const maki_text_item *point, uint8_t kind)
 {
     maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(point)));
-    put_mark(w, point);
+    put_overridden(w, point);
     return point->kind == kind && !maki_text_set_find(&w->d->rules, point->key) &&
            !maki_text_set_find(&w->d->decisions, point->key);
 }
@@ -142,7 +143,7 @@ static bool file_line(draft *w, const maki_text_item *file)
         maki_buf_print(&w->text, "%s%s", comma, label(w, MAKI_LABEL_FAILED));
     if (file->state == MAKI_FILE_DELETED)
         maki_buf_print(&w->text, "%s%s", comma, label(w, MAKI_LABEL_DELETED));
-    put_more(w, file);
+    put_detail(w, file);
     return file->state != MAKI_FILE_MENTIONED;
 }
 
@@ -157,11 +158,11 @@ static bool code_line(draft *w, const maki_text_item *code)
     maki_str language = code->len ? maki_text_item_text(code) : MAKI_LIT("?");
     maki_buf_print(&w->text, "%.*s %u %s", MAKI_PRINTED(language), code->tally[0],
                    label(w, MAKI_LABEL_LINES));
-    put_more(w, code);
+    put_detail(w, code);
     return true;
 }
 
-/* With where it came from, if that is known: "`npm test`: ". */
+/* An error after its command or file, if known: "`npm test`: ...". */
 static void put_error(draft *w, const maki_text_item *error)
 {
     const maki_text_item *from = error->link ? maki_text_set_find(&w->d->runs, error->link) : NULL;
@@ -211,54 +212,55 @@ static bool question_line(draft *w, const maki_text_item *task)
 
 /* ---- kinds of lines --------------------------------------------------------------------------------- */
 
-/* In the order they are written.  `turn` says who chooses first, `share` how much of the budget, in percent,
- * before the others had theirs; the kinds of a turn before FIRST_TURN are kept whatever the budget,
- * in a short text those before FIRST_TURN_SHORT. */
+/* In output order.  Lines are selected kind by kind in the order of `turn`, each up to `share` percent of the budget; what
+ * is left over is then distributed in the same order.  Turns below FIRST_TURN have a limit of their own (limits->first);
+ * when the total may exceed the budget, those below FIRST_TURN_SHORT. */
 static const struct kind {
     maki_section section;
     maki_label label; /* MAKI_LABELS: none */
-    bool joined;      /* one line, commas between */
-    bool person;      /* what people said: has space when the others have none left */
+    bool joined;      /* items on one line, separated by commas */
+    bool by_user;     /* what the user said: may use limits->people too */
     unsigned char turn, share;
-    size_t set;   /* offset of its notes or of its maki_said; 0: `line` is called once */
-    line_fn line; /* NULL: a text that was said */
+    size_t
+        set; /* offset of its text set or maki_said; 0: `format` is called once, without an item */
+    format_fn format; /* NULL: a maki_said, quoted */
 } kinds[] = {
-#define FROM(field) offsetof(maki_digest, field)
-    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, true, 0, 100, FROM(rules), rule_line },
+#define SET(field) offsetof(maki_digest, field)
+    { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, true, 0, 100, SET(rules), rule_line },
     { MAKI_SEC_PREVIOUS, MAKI_LABEL_MESSAGES, true, false, 18, 100, 0, counts_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, true, 5, 15, FROM(goal), NULL },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_REPLIES, false, false, 13, 20, FROM(points), reply_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 2, 40, FROM(rules), soft_rule_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 7, 15, FROM(decisions), overridden_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 1, 100, FROM(decisions), decision_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 3, 40, FROM(points), about_line },
-    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 11, 100, FROM(points), point_line },
-    { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, true, 8, 20, FROM(request), NULL },
-    { MAKI_SEC_CURRENT, MAKI_LABEL_ANSWER, true, false, 12, 10, FROM(answer), NULL },
-    { MAKI_SEC_FILES, MAKI_LABELS, false, false, 9, 20, FROM(files), file_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, false, 10, 10, FROM(files), mentioned_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_NAMES, true, false, 17, 6, FROM(names), name_line },
-    { MAKI_SEC_FILES, MAKI_LABEL_CODE, true, false, 19, 4, FROM(code), code_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_OPEN_ERRORS, false, false, 4, 30, FROM(errors), error_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_SOLVED, false, false, 16, 10, FROM(errors), solved_line },
-    { MAKI_SEC_PROBLEMS, MAKI_LABEL_COMMANDS, false, false, 14, 12, FROM(runs), command_line },
-    { MAKI_SEC_PENDING, MAKI_LABELS, false, false, 6, 15, FROM(tasks), task_line },
-    { MAKI_SEC_PENDING, MAKI_LABELS, false, false, 15, 10, FROM(tasks), question_line },
-#undef FROM
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_FIRST, true, true, 5, 15, SET(goal), NULL },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_REPLIES, false, false, 13, 20, SET(points), reply_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 2, 40, SET(rules), soft_rule_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 7, 15, SET(decisions), overridden_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 1, 100, SET(decisions), decision_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 3, 40, SET(points), about_line },
+    { MAKI_SEC_PREVIOUS, MAKI_LABEL_SAID, false, true, 11, 100, SET(points), point_line },
+    { MAKI_SEC_CURRENT, MAKI_LABEL_LAST, true, true, 8, 20, SET(request), NULL },
+    { MAKI_SEC_CURRENT, MAKI_LABEL_ANSWER, true, false, 12, 10, SET(answer), NULL },
+    { MAKI_SEC_FILES, MAKI_LABELS, false, false, 9, 20, SET(files), file_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_MENTIONED, true, false, 10, 10, SET(files), mentioned_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_NAMES, true, false, 17, 6, SET(names), name_line },
+    { MAKI_SEC_FILES, MAKI_LABEL_CODE, true, false, 19, 4, SET(code), code_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_OPEN_ERRORS, false, false, 4, 30, SET(errors), error_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_SOLVED, false, false, 16, 10, SET(errors), solved_line },
+    { MAKI_SEC_PROBLEMS, MAKI_LABEL_COMMANDS, false, false, 14, 12, SET(runs), command_line },
+    { MAKI_SEC_PENDING, MAKI_LABELS, false, false, 6, 15, SET(tasks), task_line },
+    { MAKI_SEC_PENDING, MAKI_LABELS, false, false, 15, 10, SET(tasks), question_line },
+#undef SET
 };
 enum { KINDS = sizeof kinds / sizeof kinds[0], FIRST_TURN = 2, FIRST_TURN_SHORT = 3 };
 
-/* What was made becomes a line; weightier ones are worth more, then newer ones. */
-static void keep(draft *w, size_t kind, uint64_t worth, uint32_t when)
+/* Append the formatted text as a line, unless it is empty. */
+static void add_line(draft *w, size_t kind, uint64_t priority, uint32_t sequence)
 {
     maki_str text = maki_arena_copy(w->arena, maki_buf_str(&w->text));
-    line one = { .text = text, .worth = worth, .when = when, .kind = kind };
+    line one = { .text = text, .priority = priority, .sequence = sequence, .kind = kind };
     if (text.len == 0) return;
     (void)maki_arena_add(w->arena, &w->lines, &w->count, &w->capacity, &one, sizeof one,
                          NULL); /* the arena remembers a failure */
 }
 
-/* Does it say what was overridden later?  Its sentences stand among the points. */
+/* Does the text contain a sentence that was overridden later?  Its sentences are among the points. */
 static bool is_outdated(const maki_digest *d, const maki_said *said)
 {
     maki_str text = { said->at, said->len };
@@ -270,67 +272,68 @@ static bool is_outdated(const maki_digest *d, const maki_said *said)
     return false;
 }
 
-static void make_kind(draft *w, size_t k)
+static void format_kind(draft *w, size_t k)
 {
     const void *from = (const char *)w->d + kinds[k].set;
     const maki_said *said = from;
     const maki_text_set *set = from;
-    if (kinds[k].set == 0 || !kinds[k].line) {
+    if (kinds[k].set == 0 || !kinds[k].format) {
         w->text.len = 0;
-        if (kinds[k].line)
-            kinds[k].line(w, NULL);
+        if (kinds[k].format)
+            kinds[k].format(w, NULL);
         else if (said->len && !is_outdated(w->d, said))
             put_quoted(w, (maki_str){ said->at, said->len });
-        keep(w, k, 0, 0);
+        add_line(w, k, 0, 0);
         return;
     }
     for (size_t i = 0; i < set->count && w->text.status == MAKI_OK; i++) {
-        const maki_text_item *note = &set->at[i];
+        const maki_text_item *item = &set->at[i];
         w->text.len = 0;
-        uint32_t when = kinds[k].label == MAKI_LABEL_SAID ? note->tally[0] : 0;
-        if (kinds[k].line(w, note)) keep(w, k, (uint64_t)note->weight << 32 | note->last, when);
+        uint32_t sequence = kinds[k].label == MAKI_LABEL_SAID ? item->tally[0] : 0;
+        if (kinds[k].format(w, item))
+            add_line(w, k, (uint64_t)item->weight << 32 | item->last, sequence);
     }
 }
 
-static bool worth_more(const void *a, const void *b)
+static bool has_higher_priority(const void *a, const void *b)
 {
-    return (*(line *const *)a)->worth > (*(line *const *)b)->worth;
+    return (*(line *const *)a)->priority > (*(line *const *)b)->priority;
 }
 
-/* Lines of one label stand together, by time. */
-static bool stands_before(const void *a, const void *b)
+/* Output order: by kind; kinds that share a label are merged by sequence. */
+static bool precedes(const void *a, const void *b)
 {
     const line *x = a, *y = b;
-    if (kinds[x->kind].label == kinds[y->kind].label && x->when && y->when)
-        return x->when < y->when;
+    if (kinds[x->kind].label == kinds[y->kind].label && x->sequence && y->sequence)
+        return x->sequence < y->sequence;
     return x->kind < y->kind;
 }
 
-static maki_status make_lines(draft *w, maki_err *err)
+static maki_status format_lines(draft *w, maki_err *err)
 {
     for (size_t k = 0; k < KINDS; k++)
-        make_kind(w, k);
-    w->by_worth = maki_arena_array(w->arena, w->count + 1, sizeof(line *));
-    w->chosen = maki_arena_array(w->arena, w->count + 1, sizeof(line *));
+        format_kind(w, k);
+    w->by_priority = maki_arena_array(w->arena, w->count + 1, sizeof(line *));
+    w->selected = maki_arena_array(w->arena, w->count + 1, sizeof(line *));
     maki_status st = maki_buf_status(&w->text, err);
     if (st == MAKI_OK) st = maki_arena_status(w->arena, err);
     if (st == MAKI_OK)
-        st = maki_sort(w->lines, w->count, sizeof *w->lines, stands_before, w->arena, err);
+        st = maki_sort(w->lines, w->count, sizeof *w->lines, precedes, w->arena, err);
     if (st != MAKI_OK) return st;
     for (size_t i = 0; i < w->count; i++)
-        w->by_worth[i] = &w->lines[i];
-    return maki_sort(w->by_worth, w->count, sizeof(line *), worth_more, w->arena, err);
+        w->by_priority[i] = &w->lines[i];
+    return maki_sort(w->by_priority, w->count, sizeof(line *), has_higher_priority, w->arena, err);
 }
 
-/* ---- choosing ---------------------------------------------------------------------------------------- */
+/* ---- selection --------------------------------------------------------------------------------------- */
 
-/* What the first line of a kind opens: its label, and the heading of its section. */
+/* Tokens of the label and the section heading, where the first line of this kind needs them. */
 static uint64_t opening_tokens(const draft *w, size_t kind)
 {
     const struct kind *k = &kinds[kind];
     bool heading = true, name = k->label != MAKI_LABELS;
-    for (size_t i = 0; i < w->chosen_count; i++) {
-        const struct kind *other = &kinds[w->chosen[i]->kind];
+    for (size_t i = 0; i < w->selected_count; i++) {
+        const struct kind *other = &kinds[w->selected[i]->kind];
         heading &= other->section != k->section;
         name &= other->section != k->section || other->label != k->label;
     }
@@ -340,35 +343,35 @@ static uint64_t opening_tokens(const draft *w, size_t kind)
            (name ? 2 + maki_tokenizer_count(w->tokenizer, maki_str_of(label(w, k->label))) : 0);
 }
 
-/* Does another line that was chosen say it already?  A sentence: a request or an answer; a path or name: any line. */
-static bool is_quoted(const draft *w, const line *it)
+/* Is it contained in a selected line?  A sentence: in a request, an answer or a task; a path or name: in any line. */
+static bool is_contained(const draft *w, const line *it)
 {
     bool point = kinds[it->kind].set == offsetof(maki_digest, points);
-    bool word = kinds[it->kind].line == mentioned_line || kinds[it->kind].line == name_line;
-    for (size_t i = 0; (point || word) && i < w->chosen_count; i++) {
-        const line *other = w->chosen[i];
-        bool text = !kinds[other->kind].line || kinds[other->kind].line == task_line;
+    bool word = kinds[it->kind].format == mentioned_line || kinds[it->kind].format == name_line;
+    for (size_t i = 0; (point || word) && i < w->selected_count; i++) {
+        const line *other = w->selected[i];
+        bool text = !kinds[other->kind].format || kinds[other->kind].format == task_line;
         if ((word || text) && maki_str_has(other->text, it->text)) return true;
     }
     return false;
 }
 
-/* Choose of one kind while its share and the whole last.  A later line may fit where one did not. */
-static uint64_t choose(draft *w, size_t kind, uint64_t left, uint64_t share)
+/* Select lines of one kind within min(left, share) tokens, skipping those that do not fit; returns what is left. */
+static uint64_t select_kind(draft *w, size_t kind, uint64_t left, uint64_t share)
 {
     enum {
-        LEAST = 5,
-        BYTES_A_TOKEN = 16
-    }; /* a line has at least so many tokens, a token at most so many bytes */
+        LINE_TOKENS_MIN = 5,
+        TOKEN_BYTES_MAX = 16
+    }; /* cheap bounds: most lines are skipped without being tokenized */
     uint64_t opening = opening_tokens(w, kind);
-    for (size_t i = 0; i < w->count && left >= LEAST && share >= LEAST; i++) {
-        line *it = w->by_worth[i];
-        uint64_t most = left < share ? left : share;
-        if (it->kind != kind || it->chosen || it->text.len / BYTES_A_TOKEN > most) continue;
+    for (size_t i = 0; i < w->count && left >= LINE_TOKENS_MIN && share >= LINE_TOKENS_MIN; i++) {
+        line *it = w->by_priority[i];
+        uint64_t limit = left < share ? left : share;
+        if (it->kind != kind || it->selected || it->text.len / TOKEN_BYTES_MAX > limit) continue;
         if (!it->tokens) it->tokens = maki_tokenizer_count(w->tokenizer, it->text) + 3;
-        if (it->tokens + opening > most || is_quoted(w, it)) continue;
-        it->chosen = true;
-        w->chosen[w->chosen_count++] = it;
+        if (it->tokens + opening > limit || is_contained(w, it)) continue;
+        it->selected = true;
+        w->selected[w->selected_count++] = it;
         left -= it->tokens + opening;
         share -= it->tokens + opening;
         opening = 0;
@@ -376,8 +379,8 @@ static uint64_t choose(draft *w, size_t kind, uint64_t left, uint64_t share)
     return left;
 }
 
-/* Returns the limit for the whole. */
-static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
+/* Select lines of all kinds; returns the token limit of the summary. */
+static uint64_t select_lines(draft *w, const maki_summary_limits *limits)
 {
     enum { SMALL = 100 }; /* tokens: paths first, and no shares */
     size_t order[KINDS];
@@ -385,28 +388,29 @@ static uint64_t choose_all(draft *w, const maki_summary_limits *limits)
     for (size_t k = 0; k < KINDS; k++)
         order[kinds[k].turn] = k;
     size_t first = limits->total > budget ? FIRST_TURN_SHORT : FIRST_TURN;
-    for (size_t i = 0; i < FIRST_TURN; i++) /* half for each, and what is left over */
-        left = choose(w, order[i], left, limits->first / FIRST_TURN);
+    for (size_t i = 0; i < FIRST_TURN; i++) /* each half, then what is left over */
+        left = select_kind(w, order[i], left, limits->first / FIRST_TURN);
     for (size_t i = 0; i < first; i++)
-        left = choose(w, order[i], left, left);
-    uint64_t used = limits->first - left, whole = limits->total > used ? limits->total - used : 0;
-    uint64_t people = whole < limits->people ? whole : limits->people;
-    uint64_t others = people < budget ? people : budget;
+        left = select_kind(w, order[i], left, left);
+    uint64_t used = limits->first - left,
+             remaining = limits->total > used ? limits->total - used : 0;
+    uint64_t user_left = remaining < limits->people ? remaining : limits->people;
+    uint64_t initial = user_left < budget ? user_left : budget;
     bool small = budget < SMALL;
-    left = others;
+    left = initial;
     for (size_t i = FIRST_TURN; small && i < KINDS; i++)
-        if (kinds[order[i]].line == mentioned_line) left = choose(w, order[i], left, left);
+        if (kinds[order[i]].format == mentioned_line) left = select_kind(w, order[i], left, left);
     for (size_t i = FIRST_TURN; i < KINDS; i++) {
-        if (small && !kinds[order[i]].line) continue; /* its sentences are points, too */
-        left = choose(w, order[i], left, small ? left : budget * kinds[order[i]].share / 100);
+        if (small && !kinds[order[i]].format) continue; /* its sentences are also points */
+        left = select_kind(w, order[i], left, small ? left : budget * kinds[order[i]].share / 100);
     }
-    people -= others - left;
+    user_left -= initial - left;
     for (size_t i = FIRST_TURN; i < KINDS; i++)
-        if (kinds[order[i]].person && kinds[order[i]].line)
-            people = choose(w, order[i], people, people);
-    if (left > people) left = people;
+        if (kinds[order[i]].by_user && kinds[order[i]].format)
+            user_left = select_kind(w, order[i], user_left, user_left);
+    if (left > user_left) left = user_left;
     for (size_t i = FIRST_TURN; i < KINDS; i++)
-        if (!kinds[order[i]].person) left = choose(w, order[i], left, left);
+        if (!kinds[order[i]].by_user) left = select_kind(w, order[i], left, left);
     return used > limits->total ? limits->first : limits->total;
 }
 
@@ -425,7 +429,7 @@ static void write_label(const draft *w, size_t kind, maki_buf *out)
     add(out, kinds[kind].joined ? ": " : ":\n");
 }
 
-/* The heading of its section and its label, unless the line before had the same. */
+/* The section heading and the label, unless the previous kind had the same. */
 static void write_opening(const draft *w, size_t kind, size_t before, maki_buf *out)
 {
     bool section = before == KINDS || kinds[before].section != kinds[kind].section;
@@ -444,7 +448,7 @@ static void write_all(const draft *w, maki_buf *out)
     for (size_t i = 0; i < w->count; i++) {
         const line *it = &w->lines[i];
         bool joined = kinds[it->kind].joined;
-        if (!it->chosen) continue;
+        if (!it->selected) continue;
         if (it->kind != before) {
             if (before != KINDS && kinds[before].joined) add(out, "\n");
             write_opening(w, it->kind, before, out);
@@ -459,13 +463,13 @@ static void write_all(const draft *w, maki_buf *out)
     if (before != KINDS && kinds[before].joined) add(out, "\n");
 }
 
-/* Prices of lines do not add up to the token: the last that were chosen go until the whole fits. */
+/* Token counts of lines do not add up exactly: the lines selected last are dropped until the summary fits. */
 static void write_within(draft *w, uint64_t budget, maki_buf *out)
 {
     write_all(w, out);
-    while (w->chosen_count && out->status == MAKI_OK &&
+    while (w->selected_count && out->status == MAKI_OK &&
            maki_tokenizer_count(w->tokenizer, maki_buf_str(out)) > budget) {
-        w->chosen[--w->chosen_count]->chosen = false;
+        w->selected[--w->selected_count]->selected = false;
         write_all(w, out);
     }
 }
@@ -479,9 +483,9 @@ maki_status maki_summary_compose(const maki_digest *digest, maki_lang lang,
                 .arena = arena,
                 .lang = lang,
                 .text = maki_buf_new(arena->alloc, 1 << 16) };
-    maki_status st = make_lines(&w, err);
+    maki_status st = format_lines(&w, err);
     if (st == MAKI_OK) {
-        write_within(&w, choose_all(&w, limits), out);
+        write_within(&w, select_lines(&w, limits), out);
         st = maki_buf_status(out, err);
     }
     if (st == MAKI_OK) st = maki_buf_status(&w.text, err);

@@ -1,7 +1,7 @@
-/* summary_writer.h -- a digest as a text of six headings that keeps to a number of tokens.
+/* summary_writer.h -- write a digest as Markdown under six headings, within a token limit.
  *
- * What is left out is decided by the tokenizer, not estimated: every line has its price, each kind of line
- * its share of the budget, and what is left over goes to the next kind.  Lines are whole or not there. */
+ * Tokens are counted by the tokenizer, not estimated: each kind of line has a share of the budget, and what is left over
+ * goes to the next kind.  A line is written whole or omitted. */
 #ifndef MAKI_SUMMARY_SUMMARY_WRITER_H
 #define MAKI_SUMMARY_SUMMARY_WRITER_H
 
@@ -12,13 +12,13 @@
 
 /* Tokens. */
 typedef struct maki_summary_limits {
-    uint64_t budget; /* of what is not people's */
-    uint64_t first;  /* that rules and decisions may have, if need be over the budget */
-    uint64_t total;  /* of the whole with them: budget, or more if they are to come on top */
-    uint64_t people; /* of what people said, and of the whole with it: budget or more */
+    uint64_t budget; /* for lines that are not the user's */
+    uint64_t first;  /* for rules and decisions; may exceed the budget */
+    uint64_t total;  /* of the summary with these: the budget, or more if they are added to it */
+    uint64_t people; /* of the summary with all that the user said: the budget or more */
 } maki_summary_limits;
 
-/* Write the summary into *out, its headings and labels in `lang`.  Nothing is written of what does not fit. */
+/* Write the summary into *out, its headings and labels in `lang`.  Lines that do not fit are omitted. */
 maki_status maki_summary_compose(const maki_digest *digest, maki_lang lang,
                                  maki_tokenizer *tokenizer, const maki_summary_limits *limits,
                                  maki_arena *arena, maki_buf *out, maki_err *err);

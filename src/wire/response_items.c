@@ -1,5 +1,8 @@
-/* response_items.c -- the kind of an item follows from its type's ending (..._call, ..._output) and from call_id, so
- * that tools to come are converted too.  Fields without a place in the row go into its `original`. */
+/* response_items.c -- convert an item of the Responses protocol to a message row.
+ *
+ * In:    the item's JSON, and the reasoning before it as blocks, each followed by a comma.  Out: a row, to a JSON writer.
+ * A call or an output is recognised by the suffix of its type (_call, _output) and its call_id, so future tools are
+ * converted too.  Fields that a row does not have go into its `original`. */
 #include "wire/response_items.h"
 
 #include "base/json_print.h"
@@ -12,9 +15,9 @@ static maki_str type_of(maki_str item)
     return maki_json_string(item, "type");
 }
 
-static bool ends_with(maki_str string, maki_str end)
+static bool ends_with(maki_str string, maki_str suffix)
 {
-    return maki_str_ends(maki_is_string(string) ? maki_json_inside(string) : string, end);
+    return maki_str_ends(maki_is_string(string) ? maki_json_inside(string) : string, suffix);
 }
 
 static bool is_message(maki_str item)
@@ -69,12 +72,12 @@ static bool is_empty(maki_str value)
 /* A text block; other fields (annotations) go into `original` unless they are empty. */
 static void write_text(maki_jw *w, maki_str block, maki_str text)
 {
-    bool has_more = false;
-    MAKI_JSON_EACH_WHILE(!has_more, item, maki_json_items(block)) {
-        has_more = !maki_key_in(item.key, "type text") && !is_empty(item.value);
+    bool has_other_fields = false;
+    MAKI_JSON_EACH_WHILE(!has_other_fields, item, maki_json_items(block)) {
+        has_other_fields = !maki_key_in(item.key, "type text") && !is_empty(item.value);
     }
     maki_jw_print(w, "{'type':'text','text':%v", text);
-    if (has_more) maki_write_original(w, block, "type text");
+    if (has_other_fields) maki_write_original(w, block, "type text");
     maki_jw_end_object(w);
 }
 
@@ -108,7 +111,8 @@ static void write_content(maki_jw *w, maki_str content, maki_str reasoning)
         return;
     }
     maki_jw_array(w);
-    if (reasoning.len) maki_jw_raw(w, maki_str_to(reasoning, reasoning.len - 1));
+    if (reasoning.len)
+        maki_jw_raw(w, maki_str_to(reasoning, reasoning.len - 1)); /* no last comma */
     if (maki_is_string(content)) {
         write_text(w, MAKI_LIT("{}"), content);
     } else if (maki_is_object(content)) {
@@ -136,10 +140,10 @@ static void write_call(maki_jw *w, maki_str item, maki_str reasoning)
     /* the arguments are in the first of these fields that is present */
     static const char *const used_fields[] = { "arguments call_id name", "input call_id name",
                                                "action call_id name", "operation call_id name" };
-    enum { CALL_KINDS = sizeof used_fields / sizeof used_fields[0] };
+    enum { FIELD_SETS = sizeof used_fields / sizeof used_fields[0] };
     maki_str value = { "", 0 }, name = maki_json_string(item, "name");
     size_t i = 0;
-    for (; i < CALL_KINDS && !value.len; i++) {
+    for (; i < FIELD_SETS && !value.len; i++) {
         maki_str fields = maki_str_of(used_fields[i]);
         value = maki_member(item, maki_str_cut(&fields, ' '));
     }
