@@ -1,4 +1,5 @@
-/* files.c -- read, write and replace files, query them, create directories: loops over system calls that may be short or interrupted.
+/* files.c -- read, write and replace files, query them, create directories: loops over system calls that may be short
+ * or interrupted.
  *
  * A replaced file is durable: the file is synced before the rename, the directory after it. */
 #include "base/files.h"

@@ -1,4 +1,5 @@
-/* files.h -- helpers over maki_files: write everything, read a range, replace a file atomically; size, identity and mtime; a sink. */
+/* files.h -- helpers over maki_files: write everything, read a range, replace a file atomically; size, identity and
+ * mtime; a sink. */
 #ifndef MAKI_BASE_FILES_H
 #define MAKI_BASE_FILES_H
 

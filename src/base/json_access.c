@@ -1,6 +1,8 @@
-/* json_access.c -- read JSON in place: values are spans of the text, found by skipping strings and containers; no tree is built.
+/* json_access.c -- read JSON in place: values are spans of the text, found by skipping strings and containers; no tree
+ * is built.
  *
- * Only maki_json_check validates.  All other functions need valid JSON: with other input they may read out of bounds. */
+ * Only maki_json_check validates.  All other functions need valid JSON: with other input they may read out of
+ * bounds. */
 #include "base/json_access.h"
 #include "base/ascii.h"
 
@@ -271,7 +273,8 @@ uint32_t maki_json_escape_code(maki_str text, size_t *len)
     return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
 }
 
-/* The character at text.ptr[at], escaped or not: its code point (a lone surrogate unchanged) and its length in bytes. */
+/* The character at text.ptr[at], escaped or not: its code point (a lone surrogate unchanged) and its length in
+ * bytes. */
 static uint32_t char_at(maki_str text, size_t at, size_t *len)
 {
     return text.ptr[at] == '\\' ? maki_json_escape_code(maki_str_from(text, at), len)

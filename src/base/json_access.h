@@ -1,7 +1,8 @@
 /* json_access.h -- internal additions to <maki/json.h>: fields by type, strings in their escaped form.
  *
- * Strings stay escaped until a caller needs the text: lengths and truncation points are computed on the escaped bytes, so a string
- * of a gigabyte can be measured and shortened without a copy.  All functions trust their input to be valid JSON. */
+ * Strings stay escaped until a caller needs the text: lengths and truncation points are computed on the escaped bytes,
+ * so a string of a gigabyte can be measured and shortened without a copy.  All functions trust their input to be valid
+ * JSON. */
 #ifndef MAKI_BASE_JSON_ACCESS_H
 #define MAKI_BASE_JSON_ACCESS_H
 

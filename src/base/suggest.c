@@ -1,4 +1,5 @@
-/* suggest.c -- find the most similar of several names by Levenshtein distance, with one row of the matrix on the stack. */
+/* suggest.c -- find the most similar of several names by Levenshtein distance, with one row of the matrix on the
+ * stack. */
 #include "base/suggest.h"
 
 #include <stdint.h>

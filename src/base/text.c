@@ -74,7 +74,8 @@ static size_t plain_container_len(const char *at, size_t n)
     return n;
 }
 
-/* Counts every byte of an escape as a unit, then subtracts the excess: an escape is one unit.  (A surrogate pair is two escapes and two units.) */
+/* Counts every byte of an escape as a unit, then subtracts the excess: an escape is one unit.  (A surrogate pair is
+ * two escapes and two units.) */
 static uint64_t plain_escaped_units(const char *at, size_t n)
 {
     uint64_t units = maki_utf16_len((maki_str){ at, n });

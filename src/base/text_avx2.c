@@ -1,9 +1,9 @@
 /* text_avx2.c -- the text kernels in AVX2, 32 or 64 bytes at a time.
  *
- * JSON is scanned with bit masks, one bit per byte: the quotes, control characters and backslashes, from those the escaped
- * bytes, and from these the inside of strings.  There is no branch for an escape, because source code has one every few
- * words and no processor could predict them.  (A shortcut for blocks without a backslash was tried: 10 % slower on a chat
- * log.)  The method is that of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second").
+ * JSON is scanned with bit masks, one bit per byte: the quotes, control characters and backslashes, from those the
+ * escaped bytes, and from these the inside of strings.  There is no branch for an escape, because source code has one
+ * every few words and no processor could predict them.  (A shortcut for blocks without a backslash was tried: 10 %
+ * slower on a chat log.)  The method is that of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second").
  *
  * UTF-8 is checked with the nibble-table method of Keiser and Lemire ("Validating UTF-8 in less than
  * one instruction per byte"): three table lookups, with the two nibbles of the previous byte and the high

@@ -1,4 +1,5 @@
-/* thread_pool.c -- run tasks on worker threads and in the owner; a ring buffer has the tasks by ticket, a queue the pending ones.
+/* thread_pool.c -- run tasks on worker threads and in the owner; a ring buffer has the tasks by ticket, a queue the
+ * pending ones.
  *
  * A task takes about a millisecond, so the locks are not contended. */
 #include "base/thread_pool.h"

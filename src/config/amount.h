@@ -1,4 +1,5 @@
-/* amount.h -- parse flags, numbers, byte sizes and durations from a file, an environment variable or a command line; format sizes and durations. */
+/* amount.h -- parse flags, numbers, byte sizes and durations from a file, an environment variable or a command line;
+ * format sizes and durations. */
 #ifndef MAKI_CONFIG_AMOUNT_H
 #define MAKI_CONFIG_AMOUNT_H
 

@@ -24,7 +24,8 @@ typedef struct binder {
 
 static void bind_node(binder *b, const maki_setting_path *at, const maki_yaml_node *node);
 
-/* Is the path inside an inline policy, a list of steps in place of a name?  Such a policy is named by the path of its setting. */
+/* Is the path inside an inline policy, a list of steps in place of a name?  Such a policy is named by the path of its
+ * setting. */
 static bool is_inline(const maki_setting_path *at)
 {
     maki_setting_path parsed;
@@ -210,8 +211,8 @@ static void add_error(binder *b, maki_text_position position, const maki_value *
                      secret ? 14 : (int)error.len, secret ? "cannot be used" : error.ptr);
 }
 
-/* Expand the variables in `text`.  False: a problem was added.  A variable that is missing in a secret is not one: it becomes
- * value->missing. */
+/* Expand the variables in `text`.  False: a problem was added.  A variable that is missing in a secret is not one: it
+ * becomes value->missing. */
 static bool expand(binder *b, maki_text_position position, maki_value *value, maki_str text,
                    maki_str *out)
 {

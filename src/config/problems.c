@@ -1,6 +1,7 @@
 /* problems.c -- collect problems in an arena, sort and report them.
  *
- * Always: `mistakes` counts every mistake, so a configuration with one is never accepted, even if its row was dropped (MAKI_PROBLEMS_MAX). */
+ * Always: `mistakes` counts every mistake, so a configuration with one is never accepted, even if its row was dropped
+ * (MAKI_PROBLEMS_MAX). */
 #include "config/problems.h"
 
 #include "base/err.h"

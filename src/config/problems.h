@@ -30,7 +30,8 @@ void maki_problem_note(maki_problems *all, bool warning, maki_text_position at, 
 /* A copy with newlines and other control characters replaced by spaces; NUL-terminated. */
 maki_str maki_problem_line(maki_arena *arena, maki_str text);
 
-/* Pass all problems to options->on_problem in the order of the file, and return the first mistake; MAKI_OK: there is none. */
+/* Pass all problems to options->on_problem in the order of the file, and return the first mistake; MAKI_OK: there is
+ * none. */
 maki_status maki_problems_report(maki_problems *all, const maki_config_options *options,
                                  maki_err *err);
 
