@@ -24,7 +24,7 @@
 #define STEP_NAME(kind, name, ...)                          "|" #name
 #define STEP_HELP(kind, name, fn, needs, keep, share, help) "; " #name ": " help
 #define HELP(text)                                          .help = text
-#define UNUSED(text)                                        .unused = true, .help = text
+#define LATER(text)                                         .unused = true, .help = text
 #define VARIABLE(name)                                      .variable = name
 #define EDITOR                                              .editor = true
 #define UNLIMITED                                           1e9
@@ -111,16 +111,16 @@ static const maki_config_setting summary_rows[] = {
 };
 
 static const maki_config_setting task_rows[] = {
-    ROW(FLAG, "context_storage.enabled", "true", VARIABLE("CONTEXT_STORAGE_ENABLED"), UNUSED("keep the files of tasks; false: in a temporary directory only")),
-    ROW(STRING, "context_storage.base_dir", "contexts", UNUSED("their directory, relative to the working directory")),
+    ROW(FLAG, "context_storage.enabled", "true", VARIABLE("CONTEXT_STORAGE_ENABLED"), LATER("keep the files of tasks; false: in a temporary directory only")),
+    ROW(STRING, "context_storage.base_dir", "contexts", LATER("their directory, relative to the working directory")),
     RANGE(NUMBER, "context_storage.compression_threshold", "0.7", 0.05, 1, VARIABLE("COMPRESSION_THRESHOLD"), HELP("share of the window above which a task is condensed")),
     RANGE(INTEGER, "context_storage.keep_recent_messages", "5", 1, 1000, HELP("newest messages that are not changed")),
     RANGE(INTEGER, "context_storage.min_messages_to_summarize", "10", 1, 1000000, HELP("with fewer messages nothing is done")),
-    RANGE(INTEGER, "context_storage.cleanup_days", "30", 0, 36500, VARIABLE("CLEANUP_DAYS"), UNUSED("days after which completed tasks are removed")),
+    RANGE(INTEGER, "context_storage.cleanup_days", "30", 0, 36500, VARIABLE("CLEANUP_DAYS"), LATER("days after which completed tasks are removed")),
     ROW(STRING, "context_storage.summary_prompt", NULL, HELP("the prompt for tasks; {messages} is replaced by the messages")),
-    CHOICE("context_storage.token_count", "exact", "exact|chars4", UNUSED("how tokens are counted: by the tokenizer, or four characters a token")),
-    ROW(SECRET, "database", NULL, UNUSED("postgres://...: registry, queue and memory shared by several machines; default: SQLite")),
-    ROW(STRING, "queue.in_progress_label", "in-progress", UNUSED("the label that an issue gets when it is queued")),
+    CHOICE("context_storage.token_count", "exact", "exact|chars4", LATER("how tokens are counted: by the tokenizer, or four characters a token")),
+    ROW(SECRET, "database", NULL, LATER("postgres://...: registry, queue and memory shared by several machines; default: SQLite")),
+    ROW(STRING, "queue.in_progress_label", "in-progress", LATER("the label that an issue gets when it is queued")),
 };
 
 static const maki_config_setting model_rows[] = {
@@ -154,37 +154,37 @@ static const maki_config_setting agent_rows[] = {
     ROW(STRING, "agents.*.guidelines", NULL, HELP("the section `guidelines` of its system prompt; default: a short one, \"\" omits it")),
     CHOICE("agents.*.promptMode", NULL, "full|minimal|none", HELP("how much of the system prompt it gets: all, identity with instructions and tools, or identity only; default: full, minimal for sub-agents (agent:ID:subagent:...)")),
     CHOICE("agents.*.timestamp", "date", "off|date|time", HELP("the date or time at the end of the system prompt; with time the provider's cache is valid for a minute only")),
-    ROW(LIST, "agents.*.skills", NULL, UNUSED("enabled skills")),
-    ROW(LIST, "agents.*.tools.allow", NULL, UNUSED("only these tools; * matches anything")),
-    ROW(LIST, "agents.*.tools.deny", NULL, UNUSED("none of these tools")),
+    ROW(LIST, "agents.*.skills", NULL, LATER("enabled skills")),
+    ROW(LIST, "agents.*.tools.allow", NULL, LATER("only these tools; * matches anything")),
+    ROW(LIST, "agents.*.tools.deny", NULL, LATER("none of these tools")),
 };
 
 static const maki_config_setting memory_rows[] = {
-    ROW(FLAG, "memory.enabled", "true", UNUSED("search the memory before each request")),
-    CHOICE("memory.storage", "sqlite-vec", "sqlite-vec|lancedb|pgvector", UNUSED("where vectors are stored; lancedb is not built in and means sqlite-vec")),
-    CHOICE("memory.embedding.provider", "local", "openai|gemini|ollama|local", UNUSED("who computes embeddings; any OpenAI-compatible server is openai with a base_url")),
-    ROW(STRING, "memory.embedding.model", NULL, UNUSED("its model; default: text-embedding-3-small (openai), gemini-embedding-001")),
-    ROW(SECRET, "memory.embedding.api_key", NULL, UNUSED("default: that of `llm`")),
-    ROW(URL, "memory.embedding.base_url", NULL, UNUSED("default: that of `llm`")),
-    RANGE(INTEGER, "memory.embedding.dimensions", NULL, 1, 65536, UNUSED("of its vectors; default: those of the model")),
-    RANGE(INTEGER, "memory.search.topK", "10", 1, 1000, UNUSED("results of a search")),
-    RANGE(NUMBER, "memory.search.semanticWeight", "0.7", 0, 1, UNUSED("weight of the similarity of vectors")),
-    RANGE(NUMBER, "memory.search.keywordWeight", "0.3", 0, 1, UNUSED("weight of keywords")),
-    RANGE(NUMBER, "memory.search.threshold", "0.7", 0, 1, UNUSED("minimum similarity of a result without keywords")),
-    RANGE(INTEGER, "memory.chunk.tokens", "400", 16, 8192, UNUSED("of a chunk")),
-    RANGE(INTEGER, "memory.chunk.overlap", "80", 0, 4096, UNUSED("tokens that adjacent chunks share")),
-    ROW(LIST, "memory.paths", NULL, UNUSED("Markdown files and directories to index")),
-    ROW(FLAG, "memory.sessions", "true", UNUSED("index the messages of sessions")),
-    ROW(FLAG, "memory.mask_secrets", "true", UNUSED("mask what looks like a key before it is indexed")),
+    ROW(FLAG, "memory.enabled", "true", LATER("search the memory before each request")),
+    CHOICE("memory.storage", "sqlite-vec", "sqlite-vec|lancedb|pgvector", LATER("where vectors are stored; lancedb is not built in and means sqlite-vec")),
+    CHOICE("memory.embedding.provider", "local", "openai|gemini|ollama|local", LATER("who computes embeddings; any OpenAI-compatible server is openai with a base_url")),
+    ROW(STRING, "memory.embedding.model", NULL, LATER("its model; default: text-embedding-3-small (openai), gemini-embedding-001")),
+    ROW(SECRET, "memory.embedding.api_key", NULL, LATER("default: that of `llm`")),
+    ROW(URL, "memory.embedding.base_url", NULL, LATER("default: that of `llm`")),
+    RANGE(INTEGER, "memory.embedding.dimensions", NULL, 1, 65536, LATER("of its vectors; default: those of the model")),
+    RANGE(INTEGER, "memory.search.topK", "10", 1, 1000, LATER("results of a search")),
+    RANGE(NUMBER, "memory.search.semanticWeight", "0.7", 0, 1, LATER("weight of the similarity of vectors")),
+    RANGE(NUMBER, "memory.search.keywordWeight", "0.3", 0, 1, LATER("weight of keywords")),
+    RANGE(NUMBER, "memory.search.threshold", "0.7", 0, 1, LATER("minimum similarity of a result without keywords")),
+    RANGE(INTEGER, "memory.chunk.tokens", "400", 16, 8192, LATER("of a chunk")),
+    RANGE(INTEGER, "memory.chunk.overlap", "80", 0, 4096, LATER("tokens that adjacent chunks share")),
+    ROW(LIST, "memory.paths", NULL, LATER("Markdown files and directories to index")),
+    ROW(FLAG, "memory.sessions", "true", LATER("index the messages of sessions")),
+    ROW(FLAG, "memory.mask_secrets", "true", LATER("mask what looks like a key before it is indexed")),
 };
 
 static const maki_config_setting context_rows[] = {
-    RANGE(INTEGER, "evidence.max_age_ms", "60000", 0, UNLIMITED, UNUSED("older observations are omitted; 0 includes all")),
-    RANGE(INTEGER, "tools.budget_tokens", "2000", 0, UNLIMITED, UNUSED("tokens that the descriptions of tools may take")),
-    ROW(FLAG, "checkpoints.enabled", "true", UNUSED("keep snapshots of the workspace")),
-    CHOICE("checkpoints.rewind_files", "ask", "ask|always|never", UNUSED("does a rewind restore files? ask: where a person can answer, else never")),
-    RANGE(DURATION, "checkpoints.timeout", "15s", 1000, 600000, UNUSED("to create the first one; then checkpoints are disabled for that task")),
-    ROW(LIST, "checkpoints.exclude", NULL, UNUSED("patterns of files to exclude, as in .gitignore")),
+    RANGE(INTEGER, "evidence.max_age_ms", "60000", 0, UNLIMITED, LATER("older observations are omitted; 0 includes all")),
+    RANGE(INTEGER, "tools.budget_tokens", "2000", 0, UNLIMITED, LATER("tokens that the descriptions of tools may take")),
+    ROW(FLAG, "checkpoints.enabled", "true", LATER("keep snapshots of the workspace")),
+    CHOICE("checkpoints.rewind_files", "ask", "ask|always|never", LATER("does a rewind restore files? ask: where a person can answer, else never")),
+    RANGE(DURATION, "checkpoints.timeout", "15s", 1000, 600000, LATER("to create the first one; then checkpoints are disabled for that task")),
+    ROW(LIST, "checkpoints.exclude", NULL, LATER("patterns of files to exclude, as in .gitignore")),
 };
 
 #define SECTION(t, h, rows) { t, h, rows, sizeof(rows) / sizeof((rows)[0]) }
