@@ -10,11 +10,11 @@
 #include "base/err.h"
 #include "base/size.h"
 
-enum { FIRST_CHUNK = 1024, LARGEST_CHUNK = 1 << 20, ALIGN = alignof(max_align_t) };
+enum { CHUNK_MIN = 1024, CHUNK_MAX = 1 << 20, ALIGN = alignof(max_align_t) };
 
 struct maki_arena_chunk {
     maki_arena_chunk *older;
-    size_t size; /* of the whole chunk, header included */
+    size_t size; /* header included */
     size_t used;
     alignas(max_align_t) unsigned char bytes[];
 };
@@ -40,15 +40,15 @@ static void *fail(maki_arena *arena, maki_status status)
     return NULL;
 }
 
-static maki_arena_chunk *add_chunk(maki_arena *arena, size_t need)
+static maki_arena_chunk *add_chunk(maki_arena *arena, size_t request)
 {
-    size_t size = arena->newest ? arena->newest->size * 2 : FIRST_CHUNK;
+    size_t size = arena->newest ? arena->newest->size * 2 : CHUNK_MIN;
     size_t min_size = 0;
-    if (size > LARGEST_CHUNK) size = LARGEST_CHUNK;
-    if (!maki_size_add(need, sizeof(maki_arena_chunk), &min_size)) return fail(arena, MAKI_TOOBIG);
+    if (size > CHUNK_MAX) size = CHUNK_MAX;
+    if (!maki_size_add(request, sizeof(maki_arena_chunk), &min_size))
+        return fail(arena, MAKI_TOOBIG);
     if (size < min_size) size = min_size;
-    if (size > arena->max - arena->allocated)
-        size = min_size; /* near the limit: no more than asked */
+    if (size > arena->max - arena->allocated) size = min_size; /* near the limit: the minimum */
     if (size > arena->max - arena->allocated) return fail(arena, MAKI_TOOBIG);
 
     maki_arena_chunk *chunk = arena->alloc->resize(arena->alloc, NULL, 0, size);
@@ -91,14 +91,14 @@ maki_str maki_arena_copy(maki_arena *arena, maki_str text)
 
 maki_str maki_arena_print(maki_arena *arena, const char *fmt, ...)
 {
-    va_list args, again;
+    va_list args, copy;
     va_start(args, fmt);
-    va_copy(again, args);
+    va_copy(copy, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     va_end(args);
     char *at = n < 0 ? NULL : maki_arena_get(arena, (size_t)n + 1);
-    if (at) vsnprintf(at, (size_t)n + 1, fmt, again);
-    va_end(again);
+    if (at) vsnprintf(at, (size_t)n + 1, fmt, copy);
+    va_end(copy);
     return at ? (maki_str){ at, (size_t)n } : (maki_str){ "", 0 };
 }
 

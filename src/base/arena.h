@@ -30,7 +30,7 @@ maki_str maki_arena_copy(maki_arena *arena, maki_str text);
 /* printf into the arena. */
 maki_str maki_arena_print(maki_arena *arena, const char *fmt, ...) MAKI_PRINTF(2, 3);
 
-/* MAKI_OK, MAKI_NOMEM or MAKI_TOOBIG with words in *err. */
+/* MAKI_OK, MAKI_NOMEM or MAKI_TOOBIG with a message in *err. */
 maki_status maki_arena_status(const maki_arena *arena, maki_err *err);
 
 /* Make sure that an array has capacity for element `count`; a full array doubles.  Returns the array, which may have

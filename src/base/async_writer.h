@@ -2,8 +2,8 @@
  *
  * A maki_jw fills one buffer while a second thread writes the other to the sink, mostly a file.  The thread is started
  * when a text has more than MAKI_ASYNC_FROM bytes and the machine has a second core.  Before that, and where there is
- * no memory for the second buffer or no thread, the sink is called synchronously.  Calls of the sink come in order, one
- * at a time and none after maki_async_writer_end, but perhaps from the other thread.
+ * no memory for the second buffer or the thread cannot start, the sink is called synchronously.  The sink is called in
+ * order, one call at a time and never after maki_async_writer_end, but possibly from the second thread.
  *
  *     maki_async_writer writer;
  *     st = maki_async_writer_begin(&writer, alloc, true, sink, &w, err);
@@ -41,7 +41,8 @@ typedef struct maki_async_writer {
 /* Initialises `w` too.  Not `async`: no second thread, however long the text is. */
 maki_status maki_async_writer_begin(maki_async_writer *writer, const maki_alloc *alloc, bool async,
                                     maki_sink sink, maki_jw *w, maki_err *err) MAKI_MUST_CHECK;
-/* Wait for what is still being written and free everything.  `st`, or the first failure of the sink. */
+/* Wait for the pending buffer and free everything.  Returns `st`, or when that is MAKI_OK the first failure of the
+ * sink. */
 maki_status maki_async_writer_end(maki_async_writer *writer, maki_status st, maki_err *err);
 
 #endif

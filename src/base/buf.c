@@ -30,13 +30,14 @@ static char *fail(maki_buf *buf, maki_status status)
 
 char *maki_buf_reserve(maki_buf *buf, size_t n)
 {
-    size_t need = 0;
+    size_t required = 0;
     if (buf->status != MAKI_OK) return NULL;
-    if (!maki_size_add(buf->len, n, &need) || need > buf->max) return fail(buf, MAKI_TOOBIG);
-    if (need > buf->capacity) {
+    if (!maki_size_add(buf->len, n, &required) || required > buf->max)
+        return fail(buf, MAKI_TOOBIG);
+    if (required > buf->capacity) {
         size_t capacity = buf->capacity > buf->max / 2 ? buf->max : buf->capacity * 2;
         if (capacity < MIN_CAPACITY) capacity = MIN_CAPACITY < buf->max ? MIN_CAPACITY : buf->max;
-        if (capacity < need) capacity = need;
+        if (capacity < required) capacity = required;
         char *moved = buf->alloc->resize(buf->alloc, buf->ptr, buf->capacity, capacity);
         if (!moved) return fail(buf, MAKI_NOMEM);
         buf->ptr = moved;
@@ -61,14 +62,14 @@ void maki_buf_add_byte(maki_buf *buf, char byte)
 
 void maki_buf_print(maki_buf *buf, const char *fmt, ...)
 {
-    va_list args, again;
+    va_list args, copy;
     va_start(args, fmt);
-    va_copy(again, args);
+    va_copy(copy, args);
     int n = vsnprintf(NULL, 0, fmt, args);
     char *at = n < 0 ? NULL : maki_buf_reserve(buf, (size_t)n + 1); /* with its NUL */
-    if (at) vsnprintf(at, (size_t)n + 1, fmt, again);
+    if (at) vsnprintf(at, (size_t)n + 1, fmt, copy);
     if (at) buf->len += (size_t)n;
-    va_end(again);
+    va_end(copy);
     va_end(args);
 }
 

@@ -23,14 +23,15 @@ void maki_buf_free(maki_buf *buf); /* accepts one that was zeroed or freed */
 void maki_buf_add(maki_buf *buf, maki_str bytes);
 void maki_buf_add_byte(maki_buf *buf, char byte);
 void maki_buf_print(maki_buf *buf, const char *fmt, ...) MAKI_PRINTF(2, 3); /* printf to the end */
-void maki_buf_clear(maki_buf *buf); /* forgets the bytes and the failure, keeps the memory */
+void maki_buf_clear(
+    maki_buf *buf); /* discards the bytes and the failure; the memory stays allocated */
 /* Reserve capacity for `n` more bytes and return the end of the buffer: the caller writes there and adds to buf->len.
  * NULL on failure. */
 char *maki_buf_reserve(maki_buf *buf, size_t n);
 
 /* The bytes so far, borrowed until the next call that changes the buffer. */
 maki_str maki_buf_str(const maki_buf *buf);
-/* MAKI_OK, MAKI_NOMEM or MAKI_TOOBIG with words in *err. */
+/* MAKI_OK, MAKI_NOMEM or MAKI_TOOBIG with a message in *err. */
 maki_status maki_buf_status(const maki_buf *buf, maki_err *err);
 /* Copy the bytes so far into `arena`.  The buffer is freed, on failure too. */
 maki_status maki_buf_to_arena(maki_buf *buf, maki_arena *arena, maki_str *out, maki_err *err)

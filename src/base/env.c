@@ -1,6 +1,6 @@
-/* env.c -- the tables of env.h over libc, the system clock, getentropy and POSIX files.
+/* env.c -- the tables of env.h implemented with libc, the system clock, getentropy and POSIX files.
  *
- * Every function answers like the system call behind it; none keeps state. */
+ * Every function returns what its system call returns; none has state. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -42,18 +42,18 @@ static int64_t system_now_ms(const maki_clock *self)
 static maki_status system_fill(const maki_random *self, void *out, size_t n, maki_err *err)
 {
     enum { GETENTROPY_MAX = 256 };
-    unsigned char *at = out;
+    unsigned char *next = out;
     (void)self;
     while (n) {
         size_t part = n < GETENTROPY_MAX ? n : GETENTROPY_MAX;
-        if (getentropy(at, part) != 0) return maki_fail_errno(err, "getting random bytes");
-        at += part;
+        if (getentropy(next, part) != 0) return maki_fail_errno(err, "getting random bytes");
+        next += part;
         n -= part;
     }
     return MAKI_OK;
 }
 
-/* Functions that answer like a system call. */
+/* Functions that only forward to a system call. */
 #define FORWARD(type, name, call, ...)                            \
     static type posix_##name(const maki_files *self, __VA_ARGS__) \
     {                                                             \
@@ -120,10 +120,10 @@ static int posix_list(const maki_files *self, const char *directory,
         entry = readdir(dir);
     } while (entry && (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0 ||
                        name(ctx, entry->d_name)));
-    int failed = entry ? 0 : errno;
+    int error = entry ? 0 : errno;
     closedir(dir);
-    errno = failed;
-    return failed ? -1 : 0;
+    errno = error;
+    return error ? -1 : 0;
 }
 
 static int posix_resolve(const maki_files *self, const char *path, char *out)
@@ -142,9 +142,9 @@ static int posix_resolve(const maki_files *self, const char *path, char *out)
 
 static int64_t posix_space(const maki_files *self, const char *directory)
 {
-    struct statvfs disk;
+    struct statvfs fs;
     (void)self;
-    return statvfs(directory, &disk) != 0 ? -1 : (int64_t)(disk.f_bavail * disk.f_frsize);
+    return statvfs(directory, &fs) != 0 ? -1 : (int64_t)(fs.f_bavail * fs.f_frsize);
 }
 
 maki_env maki_env_system(void)

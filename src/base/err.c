@@ -53,15 +53,15 @@ int maki_status_exit(maki_status status)
 static void sanitize(char *msg)
 {
     size_t n = strlen(msg);
-    size_t bad = 0;
+    size_t bad_at = 0;
     maki_utf8_one_line(msg, n);
-    size_t cut = maki_utf8_incomplete((maki_str){ msg, n });
-    while (!maki_utf8_valid((maki_str){ msg, n }, &bad)) {
-        if (n - bad == cut) { /* the format was cut inside a character: end before it */
-            msg[bad] = '\0';
+    size_t incomplete = maki_utf8_incomplete((maki_str){ msg, n });
+    while (!maki_utf8_valid((maki_str){ msg, n }, &bad_at)) {
+        if (n - bad_at == incomplete) { /* vsnprintf truncated inside a character: end before it */
+            msg[bad_at] = '\0';
             return;
         }
-        msg[bad] = '?';
+        msg[bad_at] = '?';
     }
 }
 

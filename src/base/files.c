@@ -1,4 +1,5 @@
-/* files.c -- read, write, copy, lock and replace files: loops around system calls that may be short or interrupted.
+/* files.c -- read, write and replace files, query them, create directories: loops over system calls that may be short
+ * or interrupted.
  *
  * A replaced file is durable: the file is synced before the rename, the directory after it. */
 #include "base/files.h"
@@ -13,26 +14,27 @@
 #include "base/random.h"
 #include "base/str_util.h"
 
-static const uint64_t AT_POSITION = UINT64_MAX; /* the position of the descriptor */
+static const uint64_t CURRENT_OFFSET = UINT64_MAX; /* use the file offset of the descriptor */
 
 static maki_status write_all(const maki_files *files, int fd, uint64_t at, maki_str bytes,
                              maki_err *err)
 {
     while (bytes.len) {
-        ssize_t n = at == AT_POSITION ? files->write(files, fd, bytes.ptr, bytes.len)
-                                      : files->pwrite(files, fd, bytes.ptr, bytes.len, (off_t)at);
+        ssize_t n = at == CURRENT_OFFSET
+                        ? files->write(files, fd, bytes.ptr, bytes.len)
+                        : files->pwrite(files, fd, bytes.ptr, bytes.len, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
-        if (n == 0) errno = ENOSPC; /* a host that writes nothing and reports no error */
+        if (n == 0) errno = ENOSPC; /* a maki_files that writes nothing and reports no error */
         if (n <= 0) return maki_fail_errno(err, "writing");
         bytes = maki_str_from(bytes, (size_t)n);
-        if (at != AT_POSITION) at += (uint64_t)n;
+        if (at != CURRENT_OFFSET) at += (uint64_t)n;
     }
     return MAKI_OK;
 }
 
 maki_status maki_file_write(const maki_files *files, int fd, maki_str bytes, maki_err *err)
 {
-    return write_all(files, fd, AT_POSITION, bytes, err);
+    return write_all(files, fd, CURRENT_OFFSET, bytes, err);
 }
 
 maki_status maki_file_write_at(const maki_files *files, int fd, uint64_t at, maki_str bytes,
@@ -55,7 +57,7 @@ maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void
     return MAKI_OK;
 }
 
-/* The rename itself must survive a power cut too. */
+/* Sync the directory of `path` (which is truncated to it), so that the rename is durable too. */
 static maki_status sync_directory(const maki_files *files, char *path, maki_err *err)
 {
     char *slash = strrchr(path, '/');

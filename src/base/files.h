@@ -1,4 +1,5 @@
-/* files.h -- helpers over maki_files: write everything, read a range, replace a file atomically, ask for its size. */
+/* files.h -- helpers over maki_files: write everything, read a range, replace a file atomically; size, identity and
+ * mtime; a sink. */
 #ifndef MAKI_BASE_FILES_H
 #define MAKI_BASE_FILES_H
 
@@ -32,7 +33,7 @@ int maki_file_same(const maki_files *files, int fd, const char *path);
 /* Is there a file of this type (S_IFREG, S_IFDIR)? */
 bool maki_file_is(const maki_files *files, const char *path, mode_t kind);
 bool maki_file_exists(const maki_files *files, const char *path);
-/* Create a directory and its parents, mode 0700; `path` is the same again afterwards. */
+/* Create a directory and its parents, mode 0700; `path` is modified during the call and restored. */
 maki_status maki_make_directories(const maki_files *files, char *path, maki_err *err);
 int64_t maki_file_mtime_ms(const struct stat *st); /* mtime, milliseconds since 1970 */
 

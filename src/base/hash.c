@@ -42,7 +42,7 @@ void maki_hex(const unsigned char *bytes, size_t n, char *out)
     out[2 * n] = '\0';
 }
 
-static int digit(char c)
+static int hex_value(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
     return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -51,7 +51,7 @@ static int digit(char c)
 bool maki_unhex(const char *digits, size_t n, unsigned char *out)
 {
     for (size_t i = 0; i < n; i++) {
-        int high = digit(digits[2 * i]), low = digit(digits[2 * i + 1]);
+        int high = hex_value(digits[2 * i]), low = hex_value(digits[2 * i + 1]);
         if (high < 0 || low < 0) return false;
         out[i] = (unsigned char)(high << 4 | low);
     }

@@ -8,7 +8,7 @@
 
 enum { MAKI_SHA256_LEN = 32 };
 
-/* Of data in pieces: init, update, final.  It owns nothing that has to be freed. */
+/* An incremental hash: init, update, final.  Nothing has to be freed. */
 typedef struct maki_sha256 {
     uint64_t state[16]; /* a SHA256_CTX */
 } maki_sha256;
@@ -17,11 +17,11 @@ void maki_sha256_init(maki_sha256 *hash);
 void maki_sha256_update(maki_sha256 *hash, maki_str bytes);
 void maki_sha256_final(maki_sha256 *hash, unsigned char out[MAKI_SHA256_LEN]);
 
-/* Of data in one piece. */
+/* The hash of `bytes`. */
 void maki_sha256_of(maki_str bytes, unsigned char out[MAKI_SHA256_LEN]);
 /* Write 2 * n lower-case digits and a NUL. */
 void maki_hex(const unsigned char *bytes, size_t n, char *out);
-/* Decode 2 * n lower-case digits into n bytes; false: they are not. */
+/* Decode 2 * n lower-case digits into n bytes; false: another character. */
 bool maki_unhex(const char *digits, size_t n, unsigned char *out);
 
 #endif

@@ -1,7 +1,8 @@
 /* idset.c -- a hash table from ids to numbers: open addressing with linear probing, at most half full. */
 #include "base/idset.h"
 
-static struct maki_idset_slot *slot_of(const maki_idset *set, maki_str id, uint64_t hash)
+/* The slot of `id`, or the empty one where it would be inserted. */
+static struct maki_idset_slot *find_slot(const maki_idset *set, maki_str id, uint64_t hash)
 {
     size_t i = (size_t)hash & (set->capacity - 1);
     while (set->slots[i].id.len &&
@@ -18,7 +19,7 @@ static maki_status grow(maki_idset *set, maki_arena *arena, maki_err *err)
     if (!larger.slots) return maki_arena_status(arena, err);
     for (size_t i = 0; i < set->capacity; i++) {
         struct maki_idset_slot *slot = &set->slots[i];
-        if (slot->id.len) *slot_of(&larger, slot->id, slot->hash) = *slot;
+        if (slot->id.len) *find_slot(&larger, slot->id, slot->hash) = *slot;
     }
     *set = larger;
     return MAKI_OK;
@@ -33,7 +34,7 @@ maki_status maki_idset_add(maki_idset *set, maki_str id, size_t value, maki_aren
         if (st != MAKI_OK) return st;
     }
     uint64_t hash = maki_json_text_hash(id);
-    struct maki_idset_slot *slot = slot_of(set, id, hash);
+    struct maki_idset_slot *slot = find_slot(set, id, hash);
     if (slot->id.len) return MAKI_OK;
     *slot = (struct maki_idset_slot){ id, hash, value };
     set->count++;
@@ -43,7 +44,7 @@ maki_status maki_idset_add(maki_idset *set, maki_str id, size_t value, maki_aren
 bool maki_idset_has(const maki_idset *set, maki_str id, size_t *value)
 {
     if (id.len == 0 || set->count == 0) return false;
-    const struct maki_idset_slot *slot = slot_of(set, id, maki_json_text_hash(id));
+    const struct maki_idset_slot *slot = find_slot(set, id, maki_json_text_hash(id));
     if (slot->id.len == 0) return false;
     if (value) *value = slot->value;
     return true;

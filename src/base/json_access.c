@@ -1,6 +1,8 @@
-/* json_access.c -- JSON is read where it lies: values are spans of the text, found by skipping over strings and containers.
+/* json_access.c -- read JSON in place: values are spans of the text, found by skipping strings and containers; no tree
+ * is built.
  *
- * Only maki_json_check validates.  The rest trusts that it was called, and may read past the end of other bytes. */
+ * Only maki_json_check validates.  All other functions need valid JSON: with other input they may read out of
+ * bounds. */
 #include "base/json_access.h"
 #include "base/ascii.h"
 
@@ -45,7 +47,7 @@ const char *maki_json_kind_name(maki_json_kind kind)
     return names[kind];
 }
 
-/* ---- walking ------------------------------------------------------------------------------- */
+/* ---- iterating ----------------------------------------------------------------------------- */
 
 /* One past the closing quote of the string that begins at p. */
 static const char *skip_string(const char *p, const char *end)
@@ -87,9 +89,9 @@ bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str k
         return false; /* '}': the end of an object, after maki_json_enter */
     *item = (maki_json_item){ .key = { "", 0 }, .start = p };
     if (iter->object) {
-        const char *after = skip_string(p, iter->end);
-        item->key = (maki_str){ p + 1, (size_t)(after - p) - 2 };
-        p = after;
+        const char *key_end = skip_string(p, iter->end);
+        item->key = (maki_str){ p + 1, (size_t)(key_end - p) - 2 };
+        p = key_end;
         while (maki_is_space(*p) || *p == ':')
             p++;
     }
@@ -243,17 +245,17 @@ static uint32_t hex4(const char *p)
     return value;
 }
 
-static inline bool is_high(uint32_t unit)
+static inline bool is_high_surrogate(uint32_t unit)
 {
     return unit >= 0xD800 && unit <= 0xDBFF;
 }
 
-static inline bool is_low(uint32_t unit)
+static inline bool is_low_surrogate(uint32_t unit)
 {
     return unit >= 0xDC00 && unit <= 0xDFFF;
 }
 
-/* The character that a letter after a backslash means; 0 for u. */
+/* The character of an escape by the letter after its backslash; 0 for u. */
 static const char escape_codes[128] = { ['b'] = '\b', ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r',
                                         ['t'] = '\t', ['"'] = '"',  ['\\'] = '\\', ['/'] = '/' };
 
@@ -264,14 +266,15 @@ uint32_t maki_json_escape_code(maki_str text, size_t *len)
     if (p[1] != 'u') return (uint32_t)escape_codes[p[1] & 127];
     uint32_t unit = hex4(p + 2);
     *len = 6;
-    if (!is_high(unit) || text.len < 12 || p[6] != '\\' || p[7] != 'u') return unit;
+    if (!is_high_surrogate(unit) || text.len < 12 || p[6] != '\\' || p[7] != 'u') return unit;
     uint32_t low = hex4(p + 8);
-    if (!is_low(low)) return unit;
+    if (!is_low_surrogate(low)) return unit;
     *len = 12;
     return 0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00);
 }
 
-/* The character at text.ptr[at], escaped or not: its code point (a lone surrogate as it is) and its length in bytes. */
+/* The character at text.ptr[at], escaped or not: its code point (a lone surrogate unchanged) and its length in
+ * bytes. */
 static uint32_t char_at(maki_str text, size_t at, size_t *len)
 {
     return text.ptr[at] == '\\' ? maki_json_escape_code(maki_str_from(text, at), len)
@@ -335,7 +338,7 @@ static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t cap
 
 maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err)
 {
-    enum { BUFFER = 4096, SHORT = 1024 };
+    enum { BUFFER = 4096, BUFFERED_MAX = 1024 };
     char text[BUFFER];
     maki_status st = MAKI_OK;
     size_t at = 0, n = 0;
@@ -343,7 +346,7 @@ maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err)
         const char *slash = memchr(escaped.ptr + at, '\\', escaped.len - at);
         maki_str plain = { escaped.ptr + at,
                            slash ? (size_t)(slash - escaped.ptr) - at : escaped.len - at };
-        bool buffered = plain.len <= SHORT && plain.len < escaped.len;
+        bool buffered = plain.len <= BUFFERED_MAX && plain.len < escaped.len;
         if (n && (!buffered || BUFFER - n < plain.len + 4)) {
             st = sink.write(sink.ctx, (maki_str){ text, n }, err);
             n = 0;
@@ -403,35 +406,35 @@ static bool may_end_in_pair(maki_str text)
     return text.len >= 6 && p[-6] == '\\' && p[-5] == 'u' && (p[-4] | 32) == 'd' && p[-3] >= '8';
 }
 
-/* The next bytes of `escaped` from `at`: complete characters and escapes. */
+/* At most PIECE_MAX bytes of `escaped` from `at`: complete characters and escapes. */
 static maki_str next_piece(maki_str escaped, size_t at)
 {
-    enum { PIECE = 256 };
+    enum { PIECE_MAX = 256 };
     maki_str piece = maki_str_from(escaped, at);
-    if (piece.len <= PIECE) return piece;
-    piece.len = maki_text_kernels_best()->skip_string(piece.ptr, PIECE);
+    if (piece.len <= PIECE_MAX) return piece;
+    piece.len = maki_text_kernels_best()->skip_string(piece.ptr, PIECE_MAX);
     piece.len -= maki_utf8_incomplete(piece);
     return piece;
 }
 
-/* The end of the longest prefix of at most *units, which is reduced by its length.  Goes piece by piece as long as pieces
- * fit, then character by character. */
-static size_t walk_units(maki_str escaped, uint64_t *units)
+/* The end of the longest prefix of at most *units, which is reduced by its length.  Advances by pieces while they
+ * fit, then by characters. */
+static size_t prefix_end(maki_str escaped, uint64_t *units)
 {
     size_t at = 0, len = 0;
     while (at < escaped.len) {
         maki_str piece = next_piece(escaped, at);
         size_t end = at + piece.len;
-        uint64_t cost = maki_json_units(piece);
-        if (cost <= *units && !may_end_in_pair(piece)) {
-            *units -= cost;
+        uint64_t piece_units = maki_json_units(piece);
+        if (piece_units <= *units && !may_end_in_pair(piece)) {
+            *units -= piece_units;
             at = end;
             continue;
         }
         for (; at < end; at += len) {
-            cost = char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
-            if (cost > *units) return at;
-            *units -= cost;
+            uint64_t char_units = char_at(escaped, at, &len) > 0xFFFF ? 2 : 1;
+            if (char_units > *units) return at;
+            *units -= char_units;
         }
     }
     return at;
@@ -439,7 +442,7 @@ static size_t walk_units(maki_str escaped, uint64_t *units)
 
 maki_str maki_json_head(maki_str escaped, uint64_t units)
 {
-    return maki_str_to(escaped, walk_units(escaped, &units));
+    return maki_str_to(escaped, prefix_end(escaped, &units));
 }
 
 maki_str maki_json_tail(maki_str escaped, uint64_t units)
@@ -447,7 +450,7 @@ maki_str maki_json_tail(maki_str escaped, uint64_t units)
     uint64_t total = maki_json_units(escaped);
     if (total <= units) return escaped;
     uint64_t drop = total - units; /* forwards, because escapes cannot be recognized backwards */
-    size_t len = 0, at = walk_units(escaped, &drop);
+    size_t len = 0, at = prefix_end(escaped, &drop);
     if (drop > 0) {
         char_at(escaped, at, &len); /* half of this character would fit: it is dropped too */
         at += len;
@@ -458,70 +461,72 @@ maki_str maki_json_tail(maki_str escaped, uint64_t units)
 /* ---- numbers ------------------------------------------------------------------------------- */
 
 /* Any JSON number.  It is rewritten without a point ("-1.5" becomes "-15e-1"), because strtod expects the decimal point
- * of the locale.  No tie between two doubles has more than 767 digits, so digits past the first 800 only say that the
- * number is not a tie; a single 1 in their place says so too. */
+ * of the locale.  No tie between two doubles has more than 767 digits, so digits after the first 800 only show that the
+ * number is not a tie; a single 1 in their place is enough. */
 static double slow_double(maki_str number)
 {
-    enum { DIGITS = 800 };
+    enum { DIGITS_MAX = 800 };
     const long exponent_max = 1000000000000; /* more than the digits of any text */
-    char copy[DIGITS + 40];
+    char copy[DIGITS_MAX + 40];
     size_t n = 0, i = 0;
-    long exponent = 0, written = 0;
-    bool point = false, dropped = false, minus = number.ptr[0] == '-';
-    if (minus) copy[n++] = '-';
+    long exponent = 0, given_exponent = 0;
+    bool after_point = false, dropped_nonzero = false, negative = number.ptr[0] == '-';
+    if (negative) copy[n++] = '-';
     size_t first = n;
     for (i = n; i < number.len && (number.ptr[i] | 32) != 'e'; i++) {
         char c = number.ptr[i];
         if (c == '.') {
-            point = true;
+            after_point = true;
             continue;
         }
-        if (point) exponent--;
+        if (after_point) exponent--;
         if (n == first && c == '0') continue;
-        if (n < first + DIGITS) {
+        if (n < first + DIGITS_MAX) {
             copy[n++] = c;
         } else {
             exponent++;
-            dropped |= c != '0';
+            dropped_nonzero |= c != '0';
         }
     }
-    if (n == first) return minus ? -0.0 : 0.0;
-    if (dropped) {
+    if (n == first) return negative ? -0.0 : 0.0;
+    if (dropped_nonzero) {
         copy[n++] = '1';
         exponent--;
     }
-    bool down = i + 1 < number.len && number.ptr[i + 1] == '-'; /* the sign of the exponent */
+    bool negative_exponent = i + 1 < number.len && number.ptr[i + 1] == '-';
     for (i++; i < number.len; i++) {
         if (!maki_is_digit(number.ptr[i])) continue;
-        if (written < exponent_max) written = written * 10 + (number.ptr[i] - '0');
+        if (given_exponent < exponent_max)
+            given_exponent = given_exponent * 10 + (number.ptr[i] - '0');
     }
-    snprintf(copy + n, sizeof copy - n, "e%ld", exponent + (down ? -written : written));
+    snprintf(copy + n, sizeof copy - n, "e%ld",
+             exponent + (negative_exponent ? -given_exponent : given_exponent));
     return strtod(copy, NULL);
 }
 
 double maki_json_double(maki_str number)
 {
-    static const double tens[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
-                                   1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
-                                   1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
+    static const double powers_of_10[] = { 1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                           1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                           1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22 };
     size_t i = number.len > 0 && number.ptr[0] == '-';
     bool negative = i == 1;
     uint64_t digits = 0;
     size_t decimals = 0;
-    bool point = false;
+    bool after_point = false;
     for (; i < number.len; i++) {
         char c = number.ptr[i];
         if (c == '.') {
-            point = true;
+            after_point = true;
         } else if (maki_is_digit(c) && digits < (uint64_t)1 << 49) {
             digits = digits * 10 + (uint64_t)(c - '0');
-            decimals += point;
+            decimals += after_point;
         } else {
             return slow_double(number); /* an exponent, or too many digits to be exact */
         }
     }
-    if (decimals >= sizeof tens / sizeof tens[0]) return slow_double(number);
-    double value = (double)digits / tens[decimals]; /* both exact, so correctly rounded */
+    if (decimals >= sizeof powers_of_10 / sizeof powers_of_10[0]) return slow_double(number);
+    double value = (double)digits / powers_of_10[decimals]; /* both exact, so correctly rounded */
     return negative ? -value : value;
 }
 

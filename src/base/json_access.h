@@ -1,7 +1,8 @@
 /* json_access.h -- internal additions to <maki/json.h>: fields by type, strings in their escaped form.
  *
- * Strings stay escaped until a caller needs the text: lengths and cuts are computed on the escaped bytes, so a string
- * of a gigabyte can be measured and shortened without a copy.  All functions trust their input to be valid JSON. */
+ * Strings stay escaped until a caller needs the text: lengths and truncation points are computed on the escaped bytes,
+ * so a string of a gigabyte can be measured and shortened without a copy.  All functions trust their input to be valid
+ * JSON. */
 #ifndef MAKI_BASE_JSON_ACCESS_H
 #define MAKI_BASE_JSON_ACCESS_H
 
@@ -18,7 +19,7 @@ static inline maki_json_iter maki_json_fields(maki_str value)
     maki_json_iter iter = maki_json_items(value);
     return iter.object ? iter : (maki_json_iter){ 0 };
 }
-/* maki_json_next where the span of a value is `known`: its end is not searched again. */
+/* maki_json_next when the caller knows the span of one value (`known`): its end is not searched again. */
 bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str known);
 /* Enter the next item if it is an object, without searching its end first.  When its `fields` were iterated with
  * maki_json_next until that returned false, maki_json_leave returns the span of the object and moves `iter` behind it.
@@ -26,7 +27,7 @@ bool maki_json_next_known(maki_json_iter *iter, maki_json_item *item, maki_str k
 bool maki_json_enter(maki_json_iter *iter, maki_json_iter *fields);
 maki_str maki_json_leave(maki_json_iter *iter, const maki_json_iter *fields);
 
-/* Is an escaped key this name?  Is it one of several ("text|content")? */
+/* Is the escaped `key` equal to `name`?  To one of `names` ("text|content")? */
 bool maki_json_key_is(maki_str key, maki_str name);
 bool maki_json_key_in(maki_str key, const char *names);
 /* The value of a field; of the first of several ("text|content") that has this kind.  len 0: there is none, or `object`
@@ -56,7 +57,7 @@ uint64_t maki_json_uint_field(maki_str object, maki_str name);
 /* The escaped bytes between the quotes of a string. */
 maki_str maki_json_inside(maki_str string);
 /* The code point of the escape at text.ptr[0], and its length in bytes: 2, 6, or 12 for a surrogate pair.  A lone
- * surrogate is returned as it is. */
+ * surrogate is returned unchanged. */
 uint32_t maki_json_escape_code(maki_str text, size_t *len);
 /* The text of a string: borrowed from the input when it has no escapes, else decoded into the arena (empty, with the
  * status of the arena set, when that is full).  Lone surrogates become U+FFFD. */

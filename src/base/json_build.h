@@ -11,11 +11,11 @@ typedef struct maki_json_build {
     maki_jw w;
 } maki_json_build;
 
-/* Write to build->w between the two.  Every begin needs its end, which frees the buffer, on failure too. */
+/* Between begin and end, write to build->w.  Every begin needs its end, which frees the buffer, on failure too. */
 void maki_json_build_begin(maki_json_build *build, maki_arena *arena, maki_err *err);
 maki_status maki_json_build_end(maki_json_build *build, maki_arena *arena, maki_str *json,
                                 maki_err *err);
-/* The same by a format (json_print.h). */
+/* Build it in one call from a format (json_print.h). */
 maki_status maki_json_build_print(maki_arena *arena, maki_str *json, maki_err *err,
                                   const char *format, ...);
 

@@ -1,6 +1,6 @@
 /* json_print.c -- write JSON as a format string says: parsed in one pass, with conversions (%s, %i, ...) as in printf.
  *
- * A key waits until its value is known: where the value is omitted, the key is too. */
+ * A key is pending until its value is known: when the value is omitted, the key is too. */
 #include "base/json_print.h"
 
 #include <assert.h>
@@ -89,7 +89,7 @@ static void write_argument(maki_jw *w, maki_str *key, char conversion, va_list *
     }
 }
 
-/* Parse 'name': or 'text' at `format`; returns what follows it. */
+/* Parse 'name': (the key becomes pending) or 'text' (written) at `format`; returns the position after it. */
 static const char *parse_literal(maki_jw *w, maki_str *key, const char *format)
 {
     const char *end = strchr(format + 1, '\'');
@@ -104,7 +104,7 @@ static const char *parse_literal(maki_jw *w, maki_str *key, const char *format)
     return end;
 }
 
-/* Parse true, null, 1; returns what follows it. */
+/* Copy a value without quotes (true, null, 1); returns the position after it. */
 static const char *parse_bare(maki_jw *w, maki_str *key, const char *format)
 {
     maki_str value = { format, strcspn(format, ",]}") };

@@ -13,14 +13,14 @@
 #include "base/str_util.h"
 
 enum state {
-    VALUE,       /* a value must come */
+    VALUE,       /* a value is expected */
     FIRST_ITEM,  /* after '[': a value or ']' */
     FIRST_KEY,   /* after '{': a key or '}' */
     KEY,         /* after ',' in an object */
     COLON,       /* after a key */
     AFTER_VALUE, /* inside a container: ',' or its end */
     DONE,        /* the text is complete; only white space may follow */
-    ROW_DONE,    /* in a sequence: a newline must come */
+    ROW_DONE,    /* in a sequence: a newline is expected */
     ROW_START,   /* in a sequence: a value, a blank line or the end */
     STRING,      /* inside a string */
     ESCAPE,      /* after a backslash */
@@ -61,9 +61,10 @@ void maki_json_scan_resume(maki_json_scan *s, const maki_json_scan_options *opti
     s->state = AFTER_VALUE;
 }
 
-static maki_status fail_at(uint64_t at, const char *why, maki_err *err)
+static maki_status fail_at(uint64_t at, const char *reason, maki_err *err)
 {
-    return maki_fail(err, MAKI_INVALID, "not JSON at byte %llu: %s", (unsigned long long)at, why);
+    return maki_fail(err, MAKI_INVALID, "not JSON at byte %llu: %s", (unsigned long long)at,
+                     reason);
 }
 
 static inline bool is_reported(const maki_json_scan *s, unsigned depth)
@@ -121,7 +122,7 @@ static maki_status end_container(maki_json_scan *s, bool object, uint64_t at, ma
     if (s->in_object != object) {
         return fail_at(at, object ? "'}' inside an array" : "']' inside an object", err);
     }
-    assert(s->depth > 0); /* the state says that a container is open */
+    assert(s->depth > 0); /* true in every state that leads here */
     s->depth--;
     s->in_object = inside_object(s);
     uint64_t start = is_reported(s, s->depth) ? s->open[s->depth].start : 0;
@@ -171,7 +172,7 @@ static void begin_key(maki_json_scan *s, uint64_t at)
     s->state = STRING;
 }
 
-/* A byte between tokens. */
+/* Scan the first byte of a token. */
 static maki_status scan_token(maki_json_scan *s, char c, uint64_t at, maki_err *err)
 {
     switch ((enum state)s->state) {
@@ -232,7 +233,7 @@ static maki_status end_number(maki_json_scan *s, uint64_t at, maki_err *err)
     return end_value(s, MAKI_JSON_NUMBER, s->token_start, at, err);
 }
 
-/* Scan a number on from p: returns how many of n bytes are part of it.  The caller scans the byte after it again. */
+/* Continue a number at p: returns how many of n bytes are part of it.  The byte after it is left to the caller. */
 static size_t scan_number(maki_json_scan *s, const char *p, size_t n, uint64_t at, maki_status *st,
                           maki_err *err)
 {
@@ -298,7 +299,7 @@ static maki_status scan_hex(maki_json_scan *s, char c, uint64_t at, maki_err *er
     return MAKI_OK;
 }
 
-/* Scan a literal on from p: returns how many of n bytes are part of it. */
+/* Continue a literal at p: returns how many of n bytes are part of it. */
 static size_t scan_literal(maki_json_scan *s, const char *p, size_t n, uint64_t at, maki_status *st,
                            maki_err *err)
 {
@@ -358,29 +359,29 @@ static maki_status scan_valid(maki_json_scan *s, const char *p, size_t n, maki_e
     return st;
 }
 
-/* Complete a character that the end of the last piece cut.  Returns how many bytes of `piece` were used. */
+/* Complete a character that was split after the last piece.  Returns how many bytes of `piece` were consumed. */
 static size_t finish_pending(maki_json_scan *s, maki_str piece, maki_status *st, maki_err *err)
 {
     unsigned char lead = s->pending[0];
-    unsigned need = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
-    size_t used = 0;
-    while (s->pending_len < need && used < piece.len) {
-        s->pending[s->pending_len++] = (unsigned char)piece.ptr[used++];
+    unsigned char_len = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    size_t consumed = 0;
+    while (s->pending_len < char_len && consumed < piece.len) {
+        s->pending[s->pending_len++] = (unsigned char)piece.ptr[consumed++];
         maki_str prefix = { (const char *)s->pending, s->pending_len };
-        if (s->pending_len < need && maki_utf8_incomplete(prefix) < s->pending_len) {
+        if (s->pending_len < char_len && maki_utf8_incomplete(prefix) < s->pending_len) {
             *st = fail_at(s->at, "invalid UTF-8", err); /* no more bytes can make it valid */
-            return used;
+            return consumed;
         }
     }
-    if (s->pending_len < need) return used;
-    maki_str complete = { (const char *)s->pending, need };
+    if (s->pending_len < char_len) return consumed;
+    maki_str complete = { (const char *)s->pending, char_len };
     s->pending_len = 0;
     if (!maki_utf8_valid(complete, NULL)) {
         *st = fail_at(s->at, "invalid UTF-8", err);
     } else {
         *st = scan_valid(s, complete.ptr, complete.len, err);
     }
-    return used;
+    return consumed;
 }
 
 maki_status maki_json_scan_push(maki_json_scan *s, maki_str piece, maki_err *err)
@@ -391,15 +392,15 @@ maki_status maki_json_scan_push(maki_json_scan *s, maki_str piece, maki_err *err
         piece = maki_str_from(piece, finish_pending(s, piece, &st, err));
         if (st != MAKI_OK || s->pending_len > 0) return st;
     }
-    size_t cut = maki_utf8_incomplete(piece);
-    size_t complete = piece.len - cut;
+    size_t incomplete = maki_utf8_incomplete(piece);
+    size_t complete = piece.len - incomplete;
     size_t valid = s->options.kernels->utf8_valid_len(piece.ptr, complete);
 
     st = scan_valid(s, piece.ptr, valid, err);
     if (st != MAKI_OK) return st;
     if (valid < complete) return fail_at(s->at, "invalid UTF-8", err);
-    memcpy(s->pending, piece.ptr + complete, cut);
-    s->pending_len = (unsigned)cut;
+    memcpy(s->pending, piece.ptr + complete, incomplete);
+    s->pending_len = (unsigned)incomplete;
     return MAKI_OK;
 }
 

@@ -1,13 +1,13 @@
 /* json_scan.h -- an incremental JSON validator that reports where values are.
  *
- * Bytes are pushed in pieces of any length, cut anywhere.  Nothing is copied and no tree is built, so memory does not
+ * Bytes are pushed in pieces of any length, split anywhere.  Nothing is copied and no tree is built, so memory does not
  * grow with the text.  Values down to `report_depth` are reported as byte spans when they end.  The first error stops
  * the scan, with its byte offset and the reason.
  *
  * Exactly RFC 8259 is accepted: UTF-8 without a byte order mark, no comments, no trailing commas.  Duplicate keys and
  * escaped lone surrogates are valid.
  *
- * Life: maki_json_scan_init (or _resume), any number of maki_json_scan_push, one maki_json_scan_end. */
+ * Calls: maki_json_scan_init (or _resume), any number of maki_json_scan_push, one maki_json_scan_end. */
 #ifndef MAKI_BASE_JSON_SCAN_H
 #define MAKI_BASE_JSON_SCAN_H
 
@@ -45,15 +45,15 @@ typedef struct maki_json_scan_options {
 
 typedef struct maki_json_scan {
     maki_json_scan_options options;
-    uint64_t at; /* bytes seen before this piece */
+    uint64_t at; /* bytes scanned so far */
     unsigned state;
-    unsigned literal_at;      /* in a literal or a \u escape: how much of it has been seen */
+    unsigned literal_at;      /* in a literal or a \u escape: bytes scanned so far */
     const char *literal;      /* the literal being read */
     bool in_key;              /* the string being read is a key */
     unsigned depth;           /* of open containers */
     bool in_object;           /* the innermost of them is an object */
     uint64_t token_start;     /* of the string, number or literal being read */
-    unsigned char pending[4]; /* the first bytes of a character cut by the end of a piece */
+    unsigned char pending[4]; /* the first bytes of a character split between two pieces */
     unsigned pending_len;
     struct {
         uint64_t start, key_start, key_end, index;

@@ -1,4 +1,4 @@
-/* json_write.c -- write JSON to a sink through a buffer; a bit per depth says whether the next value needs a comma.
+/* json_write.c -- write JSON to a sink through a buffer; one bit per depth: does the next value need a comma?
  *
  * Depths that are equal modulo 64 share a bit.  That is right at any depth: the end of a container sets the bit of the
  * enclosing one. */
@@ -45,11 +45,11 @@ static void flush(maki_jw *w)
 /* Write bytes that do not fit into the buffer. */
 static void overflow(maki_jw *w, maki_str bytes)
 {
-    size_t left = w->capacity - w->fill;
+    size_t free_bytes = w->capacity - w->fill;
     if (w->full_only) {
-        memcpy(w->buffer + w->fill, bytes.ptr, left);
-        w->fill += left;
-        bytes = maki_str_from(bytes, left);
+        memcpy(w->buffer + w->fill, bytes.ptr, free_bytes);
+        w->fill += free_bytes;
+        bytes = maki_str_from(bytes, free_bytes);
     }
     flush(w);
     if (bytes.len > w->capacity) {
@@ -72,7 +72,7 @@ void maki_jw_bytes(maki_jw *w, maki_str bytes)
     w->fill += bytes.len;
 }
 
-static inline void put_byte(maki_jw *w, char c)
+static inline void write_byte(maki_jw *w, char c)
 {
     if (w->fill == w->capacity) flush(w);
     w->buffer[w->fill++] = c;
@@ -82,7 +82,7 @@ static inline void put_byte(maki_jw *w, char c)
 void maki_jw_begin_value(maki_jw *w)
 {
     uint64_t bit = (uint64_t)1 << (w->depth % 64);
-    if (!w->after_key && (w->has_items & bit)) put_byte(w, ',');
+    if (!w->after_key && (w->has_items & bit)) write_byte(w, ',');
     w->has_items |= bit;
     w->after_key = false;
 }
@@ -90,7 +90,7 @@ void maki_jw_begin_value(maki_jw *w)
 static void open_container(maki_jw *w, char c)
 {
     maki_jw_begin_value(w);
-    put_byte(w, c);
+    write_byte(w, c);
     w->depth++;
     w->has_items &= ~((uint64_t)1 << (w->depth % 64));
 }
@@ -100,7 +100,7 @@ static void close_container(maki_jw *w, char c)
     assert(w->depth > 0);
     w->depth--;
     w->has_items |= (uint64_t)1 << (w->depth % 64); /* the container that ends here is an item */
-    put_byte(w, c);
+    write_byte(w, c);
 }
 
 void maki_jw_object(maki_jw *w)
@@ -124,39 +124,40 @@ void maki_jw_end_array(maki_jw *w)
 }
 
 /* The next U+0085 (lead C2) or U+2028, U+2029 (lead E2) from `at` on, else text.len.  JSON allows them, but many
- * programs that read lines take them for the end of a line. */
+ * programs that read lines treat them as line ends. */
 static size_t next_line_end(maki_str text, size_t at, unsigned char lead)
 {
     const unsigned char *p = (const unsigned char *)text.ptr;
     const unsigned char *found = NULL;
     while (at < text.len && (found = memchr(p + at, lead, text.len - at)) != NULL) {
         at = (size_t)(found - p);
-        size_t left = text.len - at;
-        if (lead == 0xC2 && left >= 2 && p[at + 1] == 0x85) return at;
-        if (lead == 0xE2 && left >= 3 && p[at + 1] == 0x80 && (p[at + 2] & 0xFE) == 0xA8) return at;
+        size_t remaining = text.len - at;
+        if (lead == 0xC2 && remaining >= 2 && p[at + 1] == 0x85) return at;
+        if (lead == 0xE2 && remaining >= 3 && p[at + 1] == 0x80 && (p[at + 2] & 0xFE) == 0xA8)
+            return at;
         at++;
     }
     return text.len;
 }
 
-/* The escape of a quote, a backslash or a byte below 0x20. */
-static inline void put_escape(maki_jw *w, unsigned char c)
+/* Write the escape of a quote, a backslash or a byte below 0x20. */
+static inline void write_escape(maki_jw *w, unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";
     static const char letters[] = "btn?fr"; /* for 0x08 to 0x0D; 0x0B has none */
     if (c == '"' || c == '\\') {
-        put_byte(w, '\\');
-        put_byte(w, (char)c);
+        write_byte(w, '\\');
+        write_byte(w, (char)c);
     } else if (c >= 0x08 && c <= 0x0D && c != 0x0B) {
-        put_byte(w, '\\');
-        put_byte(w, letters[c - 0x08]);
+        write_byte(w, '\\');
+        write_byte(w, letters[c - 0x08]);
     } else {
         char escape[] = { '\\', 'u', '0', '0', digits[c >> 4 & 15], digits[c & 15] };
         maki_jw_bytes(w, (maki_str){ escape, sizeof escape });
     }
 }
 
-/* A short name, as most keys are, in which nothing needs an escape. */
+/* A short name of lower-case letters, as most keys are: nothing in it needs an escape. */
 static bool is_plain_key(maki_str text)
 {
     if (text.len > 16) return false;
@@ -192,30 +193,30 @@ void maki_jw_escaped(maki_jw *w, maki_str text)
             at += 3;
             next_e2 = next_line_end(text, at, 0xE2);
         } else {
-            put_escape(w, (unsigned char)text.ptr[at++]);
+            write_escape(w, (unsigned char)text.ptr[at++]);
         }
     }
 }
 
-static void put_quoted(maki_jw *w, maki_str text)
+static void write_quoted(maki_jw *w, maki_str text)
 {
-    put_byte(w, '"');
+    write_byte(w, '"');
     maki_jw_escaped(w, text);
-    put_byte(w, '"');
+    write_byte(w, '"');
 }
 
 void maki_jw_key(maki_jw *w, maki_str key)
 {
     maki_jw_begin_value(w);
-    put_quoted(w, key);
-    put_byte(w, ':');
+    write_quoted(w, key);
+    write_byte(w, ':');
     w->after_key = true;
 }
 
 void maki_jw_raw_key(maki_jw *w, maki_str escaped)
 {
     maki_jw_begin_value(w);
-    put_byte(w, '"');
+    write_byte(w, '"');
     maki_jw_bytes(w, escaped);
     maki_jw_bytes(w, MAKI_LIT("\":"));
     w->after_key = true;
@@ -224,7 +225,7 @@ void maki_jw_raw_key(maki_jw *w, maki_str escaped)
 void maki_jw_string(maki_jw *w, maki_str text)
 {
     maki_jw_begin_value(w);
-    put_quoted(w, text);
+    write_quoted(w, text);
 }
 
 void maki_jw_string_lossy(maki_jw *w, maki_str text)

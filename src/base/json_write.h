@@ -47,7 +47,7 @@ void maki_jw_double(maki_jw *w,
                     double value); /* shortest that reads back the same; null if not finite */
 void maki_jw_bool(maki_jw *w, bool value);
 void maki_jw_null(maki_jw *w);
-void maki_jw_raw(maki_jw *w, maki_str json); /* a complete value, as it is */
+void maki_jw_raw(maki_jw *w, maki_str json); /* a complete value, copied unchanged */
 
 /* Fields of the open object: a key and its value. */
 static inline void maki_jw_field_string(maki_jw *w, const char *name, maki_str text)

@@ -11,10 +11,10 @@
 #include "base/str_util.h"
 #include "base/text.h"
 
-enum { LINE_MAX_BYTES = 2048 };
+enum { LINE_CAPACITY = 2048 }; /* a longer line is truncated */
 
 typedef struct line {
-    char text[LINE_MAX_BYTES];
+    char text[LINE_CAPACITY];
     size_t len;
 } line;
 
@@ -22,7 +22,7 @@ static void append(line *l, const char *fmt, ...) MAKI_PRINTF(2, 3);
 
 static void append(line *l, const char *fmt, ...)
 {
-    size_t capacity = sizeof l->text - 1 - l->len; /* the newline always fits */
+    size_t capacity = sizeof l->text - 1 - l->len; /* one byte is reserved for the newline */
     va_list args;
     va_start(args, fmt);
     int n = vsnprintf(l->text + l->len, capacity, fmt, args);
@@ -62,28 +62,28 @@ static void append_text(line *l, maki_str value)
         append(l, "***");
         return;
     }
-    maki_str cut = maki_utf8_truncate(value, MAKI_LOG_VALUE_MAX);
-    bool plain = cut.len > 0;
-    for (size_t i = 0; i < cut.len; i++) {
-        unsigned char c = (unsigned char)cut.ptr[i];
-        if (c <= ' ' || c == '"' || c == '=' || c == '\\' || is_control(cut, i)) plain = false;
+    maki_str shown = maki_utf8_truncate(value, MAKI_LOG_VALUE_MAX);
+    bool plain = shown.len > 0;
+    for (size_t i = 0; i < shown.len; i++) {
+        unsigned char c = (unsigned char)shown.ptr[i];
+        if (c <= ' ' || c == '"' || c == '=' || c == '\\' || is_control(shown, i)) plain = false;
     }
     if (plain) {
-        append(l, "%.*s", (int)cut.len, cut.ptr);
+        append(l, "%.*s", (int)shown.len, shown.ptr);
     } else {
         append(l, "\"");
-        for (size_t i = 0; i < cut.len; i++) {
-            unsigned char c = (unsigned char)cut.ptr[i];
+        for (size_t i = 0; i < shown.len; i++) {
+            unsigned char c = (unsigned char)shown.ptr[i];
             if (c == '"' || c == '\\')
                 append(l, "\\%c", c);
-            else if (is_control(cut, i))
+            else if (is_control(shown, i))
                 append(l, "\\x%02x", c);
             else
                 append(l, "%c", c);
         }
         append(l, "\"");
     }
-    if (cut.len < value.len) append(l, "...");
+    if (shown.len < value.len) append(l, "...");
 }
 
 static void append_time(line *l, int64_t ms)

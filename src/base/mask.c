@@ -1,7 +1,7 @@
-/* mask.c -- find credentials by their hash, and keys by their form.
+/* mask.c -- replace credentials in place: that of the request is found by its hash, other keys by their form.
  *
- * A false positive costs a word of an error, a false negative stores a key.  A stored replacement is never longer than what
- * it replaces. */
+ * A false positive hides a word of an error message, a false negative stores a key.  A replacement is never longer than
+ * the text it replaces. */
 #include "base/mask.h"
 
 #include <ctype.h>
@@ -35,7 +35,7 @@ static bool is_key_char(char c)
     return isalnum((unsigned char)c) || (c && strchr("-_*", c));
 }
 
-/* A prefix in use, or a long run of letters and digits: the parts of a model's name are short. */
+/* A key has a known prefix or a long run of letters and digits; the runs in a model's name are shorter. */
 static bool is_key(maki_str word)
 {
     const char *prefixes =

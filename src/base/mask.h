@@ -4,13 +4,13 @@
 
 #include "base/hash.h"
 
-/* The credential of a request: its hash, so that the credential itself is not kept. */
+/* The credential of a request: its hash, so that the credential itself is not stored. */
 typedef struct maki_credential {
     size_t len; /* 0: none */
     unsigned char hash[MAKI_SHA256_LEN];
 } maki_credential;
 
-/* Of the key, or of a header's value with its scheme ("Bearer KEY"). */
+/* `value` is the key, or a header's value with its scheme ("Bearer KEY"). */
 maki_credential maki_credential_of(maki_str value);
 
 /* Replace `credential` and whatever has the form of a key by ***, in place; returns the new length, at most `len`.  The

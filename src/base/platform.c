@@ -1,4 +1,4 @@
-/* platform.c -- each function twice: with the system calls of Linux, and with POSIX alone. */
+/* platform.c -- each function of platform.h twice: with Linux system calls, and with POSIX only. */
 #include "base/platform.h"
 
 #include <errno.h>
@@ -102,11 +102,11 @@ int maki_open_unnamed(const char *directory)
     return -1;
 }
 
-/* Only the size size_now set: blocks are allocated when they are written. */
+/* Only extends the size: blocks are allocated when they are written. */
 int maki_allocate(int fd, int64_t size)
 {
-    off_t size_now = lseek(fd, 0, SEEK_END);
-    return size_now < 0 ? -1 : size_now < size ? ftruncate(fd, size) : 0;
+    off_t current_size = lseek(fd, 0, SEEK_END);
+    return current_size < 0 ? -1 : current_size < size ? ftruncate(fd, size) : 0;
 }
 
 size_t maki_cores(void)

@@ -1,4 +1,4 @@
-/* platform.h -- wrappers around what only Linux has; no other file in src/ may call it.
+/* platform.h -- wrappers around Linux system calls; no other file in src/ may make them.
  *
  * Elsewhere, and with -DMAKI_PORTABLE on Linux too, they use POSIX: slower or with fewer features, never wrong.
  * `scripts/layers` reports such a call in any other file. */
@@ -15,10 +15,10 @@
 #define MAKI_LINUX 0
 #endif
 
-/* The id of this boot of the machine; without such a file two boots cannot be distinguished. */
+/* The id of this boot of the machine; where the file is missing, two boots cannot be distinguished. */
 #define MAKI_BOOT_ID_FILE "/proc/sys/kernel/random/boot_id"
 
-/* As pipe(2), both ends non-blocking and closed by exec. */
+/* pipe(2) with both ends O_NONBLOCK and O_CLOEXEC. */
 int maki_pipe(int ends[2]);
 
 /* Open a file without a name in `directory` (O_TMPFILE); -1 with EOPNOTSUPP where the system cannot. */

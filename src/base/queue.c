@@ -1,4 +1,6 @@
-/* queue.c -- a queue between threads: a linked list under a lock; consumers wait for a condition variable or, in an event loop, for a pipe. */
+/* queue.c -- a queue between threads: a linked list under a lock.
+ *
+ * Consumers wait for a condition variable or, in an event loop, for a pipe. */
 #include "base/queue.h"
 
 #include <assert.h>
@@ -25,7 +27,7 @@ maki_status maki_queue_open(maki_queue *q, bool with_fd, maki_err *err)
 
 void maki_queue_close(maki_queue *q)
 {
-    assert(q->waiters == 0); /* its consumers have ended */
+    assert(q->waiters == 0); /* no consumer may be waiting */
     if (q->fd >= 0) {
         close(q->fd);
         close(q->wake_fd);
@@ -72,8 +74,8 @@ void maki_queue_shutdown(maki_queue *q)
     pthread_mutex_unlock(&q->lock);
 }
 
-/* The lock is held. */
-static maki_queue_item *take_all(maki_queue *q)
+/* Remove all items.  The caller holds the lock. */
+static maki_queue_item *unlink_all(maki_queue *q)
 {
     maki_queue_item *first = q->first;
     q->first = q->last = NULL;
@@ -86,7 +88,7 @@ maki_queue_item *maki_queue_take_all(maki_queue *q)
     while (q->fd >= 0 && read(q->fd, bytes, sizeof bytes) == sizeof bytes) {
     }
     pthread_mutex_lock(&q->lock);
-    maki_queue_item *first = take_all(q);
+    maki_queue_item *first = unlink_all(q);
     pthread_mutex_unlock(&q->lock);
     return first;
 }
@@ -110,7 +112,7 @@ maki_queue_item *maki_queue_wait_all(maki_queue *q, uint32_t ms, bool *ended)
     while (!q->first && !q->closed && rc == 0)
         rc = pthread_cond_timedwait(&q->pushed, &q->lock, &deadline);
     q->waiters--;
-    maki_queue_item *first = take_all(q);
+    maki_queue_item *first = unlink_all(q);
     *ended = q->closed && !first;
     pthread_mutex_unlock(&q->lock);
     return first;

@@ -1,8 +1,8 @@
 /* queue.h -- a queue between threads.
  *
  * Any thread pushes; one consumer takes all items at once, or each thread of a pool pops one.  An item is embedded in the
- * object that is passed, so a push never fails and never allocates; who takes an item owns its object.  A consumer is
- * woken only when it waits, not for every item. */
+ * object that is passed, so a push never fails and never allocates; the consumer of an item owns its object.  A
+ * consumer is woken only when it waits, not for every item. */
 #ifndef MAKI_BASE_QUEUE_H
 #define MAKI_BASE_QUEUE_H
 

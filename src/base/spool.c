@@ -1,6 +1,6 @@
 /* spool.c -- bytes in memory up to a limit, in an unlinked temporary file above it.
  *
- * Always: the data is in exactly one place: in `memory`, or in the file, and then `memory` is empty.  When the disk is
+ * Always: the data is either in `memory`, or in the file with `memory` empty.  When the disk is
  *         full, it moves back into memory, up to MAKI_SPOOL_FALLBACK. */
 #include "base/spool.h"
 
@@ -46,7 +46,7 @@ void maki_spool_free(maki_spool *s)
     maki_buf_free(&s->memory);
 }
 
-/* From here on the data is in a file. */
+/* Move the data from memory to a temporary file. */
 static maki_status move_to_file(maki_spool *s, maki_err *err)
 {
     const maki_files *files = s->env->files;

@@ -29,7 +29,7 @@ typedef struct maki_spool {
 
 maki_spool maki_spool_new(const maki_env *env, size_t in_memory);
 void maki_spool_free(maki_spool *spool);  /* accepts one that was zeroed or freed */
-void maki_spool_clear(maki_spool *spool); /* empties it, keeps the buffer */
+void maki_spool_clear(maki_spool *spool); /* empties it; the buffer stays allocated */
 
 maki_status maki_spool_add(maki_spool *spool, maki_str bytes, maki_err *err);
 maki_sink maki_spool_sink(maki_spool *spool); /* the spool must not move while the sink is in use */

@@ -55,7 +55,7 @@ static inline bool maki_str_take(maki_str *rest, char end, maki_str *piece)
     return at != NULL;
 }
 
-/* Has it only these characters? */
+/* Does `text` consist of these characters only? */
 static inline bool maki_str_only(maki_str text, const char *characters)
 {
     for (size_t i = 0; i < text.len; i++) {
@@ -114,7 +114,7 @@ static inline bool maki_words_next(const char **words, maki_str *word)
     return word->len > 0;
 }
 
-/* The first row of a table, whose first member is a C string, with this one; NULL: there is none. */
+/* Look up `name` in a table whose rows begin with a C string: the first match, or NULL. */
 #define MAKI_ROW_NAMED(rows, name) \
     maki_row_named((rows), sizeof(rows) / sizeof(rows)[0], sizeof(rows)[0], (name))
 static inline const void *maki_row_named(const void *rows, size_t count, size_t size, maki_str name)

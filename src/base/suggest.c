@@ -1,4 +1,5 @@
-/* suggest.c -- find the nearest of several names by edit distance, one row of the matrix at a time, on the stack. */
+/* suggest.c -- find the most similar of several names by Levenshtein distance, with one row of the matrix on the
+ * stack. */
 #include "base/suggest.h"
 
 #include <stdint.h>
@@ -8,8 +9,8 @@
 
 enum { NAME_MAX = 63 };
 
-/* Decode a name in lower case; returns the number of characters, or SIZE_MAX. */
-static size_t characters(maki_str name, uint32_t out[NAME_MAX])
+/* Decode a name to code points in lower case; returns their number, or SIZE_MAX for an invalid or too long name. */
+static size_t decode_name(maki_str name, uint32_t out[NAME_MAX])
 {
     size_t n = 0;
     if (!maki_utf8_valid(name, NULL)) return SIZE_MAX;
@@ -25,7 +26,7 @@ size_t maki_edit_distance(maki_str a, maki_str b)
 {
     uint32_t left[NAME_MAX], right[NAME_MAX];
     size_t row[NAME_MAX + 1];
-    size_t m = characters(a, left), n = characters(b, right);
+    size_t m = decode_name(a, left), n = decode_name(b, right);
     if (m == SIZE_MAX || n == SIZE_MAX) return SIZE_MAX;
     for (size_t j = 0; j <= n; j++)
         row[j] = j;
@@ -33,10 +34,10 @@ size_t maki_edit_distance(maki_str a, maki_str b)
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= n; j++) {
-            size_t change = diagonal + (left[i - 1] != right[j - 1]);
-            size_t gap = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+            size_t substitution = diagonal + (left[i - 1] != right[j - 1]);
+            size_t insertion = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
             diagonal = row[j];
-            row[j] = change < gap ? change : gap;
+            row[j] = substitution < insertion ? substitution : insertion;
         }
     }
     return row[n];
@@ -45,9 +46,9 @@ size_t maki_edit_distance(maki_str a, maki_str b)
 maki_suggest maki_suggest_for(maki_str name)
 {
     uint32_t ignored[NAME_MAX];
-    size_t n = characters(name, ignored);
-    size_t errors = n < 2 || n == SIZE_MAX ? 0 : n < 4 ? 1 : n < 12 ? n / 3 + 1 : 5;
-    return (maki_suggest){ .name = name, .limit = errors + 1 };
+    size_t n = decode_name(name, ignored);
+    size_t max_errors = n < 2 || n == SIZE_MAX ? 0 : n < 4 ? 1 : n < 12 ? n / 3 + 1 : 5;
+    return (maki_suggest){ .name = name, .limit = max_errors + 1 };
 }
 
 void maki_suggest_candidate(maki_suggest *best, maki_str candidate)

@@ -10,14 +10,14 @@
  * characters and for invalid UTF-8. */
 size_t maki_edit_distance(maki_str a, maki_str b);
 
-/* Offer one candidate after the other; the first of the most similar wins. */
+/* Add the candidates one by one; of equally similar ones the first is found. */
 typedef struct maki_suggest {
     maki_str name;
     size_t limit;   /* a candidate must have a smaller distance */
     maki_str found; /* len 0: none is similar */
 } maki_suggest;
 
-/* Allow as many typing errors as the length of `name` makes likely: 1 in a short name, at most 5. */
+/* Set the limit by the length of `name`: 1 typing error in a short name, at most 5. */
 maki_suggest maki_suggest_for(maki_str name);
 void maki_suggest_candidate(maki_suggest *best, maki_str candidate);
 

@@ -8,16 +8,16 @@
 
 /* ---- plain kernels ------------------------------------------------------------------------- */
 
-static const uint64_t ones = 0x0101010101010101u;
-static const uint64_t tops = 0x8080808080808080u;
+static const uint64_t low_bits = 0x0101010101010101u;
+static const uint64_t high_bits = 0x8080808080808080u;
 
-/* A top bit for every byte of `word` that is zero; bits above the first such byte may be wrong. */
+/* The high bit of every byte of `word` that is zero; bits above the first such byte may be wrong. */
 static inline uint64_t zero_bytes(uint64_t word)
 {
-    return (word - ones) & ~word & tops;
+    return (word - low_bits) & ~word & high_bits;
 }
 
-static inline bool special(unsigned char c)
+static inline bool is_special(unsigned char c)
 {
     return c < 0x20 || c == '"' || c == '\\';
 }
@@ -28,10 +28,10 @@ static size_t plain_find_special(const char *at, size_t n)
     for (; i + 8 <= n; i += 8) {
         uint64_t word;
         memcpy(&word, at + i, 8);
-        uint64_t low = (word - ones * 0x20) & ~word & tops;
-        if (low | zero_bytes(word ^ (ones * '"')) | zero_bytes(word ^ (ones * '\\'))) break;
+        uint64_t low = (word - low_bits * 0x20) & ~word & high_bits;
+        if (low | zero_bytes(word ^ (low_bits * '"')) | zero_bytes(word ^ (low_bits * '\\'))) break;
     }
-    while (i < n && !special((unsigned char)at[i]))
+    while (i < n && !is_special((unsigned char)at[i]))
         i++;
     return i;
 }
@@ -59,14 +59,14 @@ static size_t plain_string_end(const char *at, size_t n)
 static size_t plain_container_len(const char *at, size_t n)
 {
     size_t depth = 0;
-    bool inside = false, escaped = false;
+    bool in_string = false, escaped = false;
     for (size_t i = 0; i < n; i++) {
         char c = at[i];
         if (c == '"' && !escaped) {
-            inside = !inside;
-        } else if (!inside && (c == '{' || c == '[')) {
+            in_string = !in_string;
+        } else if (!in_string && (c == '{' || c == '[')) {
             depth++;
-        } else if (!inside && (c == '}' || c == ']') && --depth == 0) {
+        } else if (!in_string && (c == '}' || c == ']') && --depth == 0) {
             return i + 1;
         }
         escaped = c == '\\' && !escaped;
@@ -74,7 +74,8 @@ static size_t plain_container_len(const char *at, size_t n)
     return n;
 }
 
-/* The bytes of an escape were counted as that many units; it is one.  (A surrogate pair is two escapes and two units.) */
+/* Counts every byte of an escape as a unit, then subtracts the excess: an escape is one unit.  (A surrogate pair is
+ * two escapes and two units.) */
 static uint64_t plain_escaped_units(const char *at, size_t n)
 {
     uint64_t units = maki_utf16_len((maki_str){ at, n });
@@ -92,7 +93,7 @@ static inline bool is_cont(unsigned char c)
     return (c & 0xC0) == 0x80;
 }
 
-/* The length of the character at s, of n bytes; 0 when it is invalid or cut. */
+/* The length of the character at s, of n bytes; 0 when it is invalid or truncated. */
 static size_t char_len(const unsigned char *s, size_t n)
 {
     unsigned char c = s[0];
@@ -115,7 +116,7 @@ static size_t plain_utf8_valid_len(const char *at, size_t n)
     size_t i = 0;
     while (i < n) {
         uint64_t word;
-        while (i + 8 <= n && (memcpy(&word, s + i, 8), (word & tops) == 0))
+        while (i + 8 <= n && (memcpy(&word, s + i, 8), (word & high_bits) == 0))
             i += 8;
         if (i == n) break;
         size_t len = char_len(s + i, n - i);
@@ -167,10 +168,10 @@ size_t maki_utf8_incomplete(maki_str text)
     for (size_t tail_len = 1; tail_len <= 3 && tail_len <= text.len; tail_len++) {
         unsigned char c = (unsigned char)text.ptr[text.len - tail_len];
         if (is_cont(c)) continue;
-        /* Can more bytes make it valid?  Try the continuation bytes that fit most leads. */
-        unsigned char whole[4] = { c, c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80, 0x80, 0x80 };
-        memcpy(whole, text.ptr + text.len - tail_len, tail_len);
-        return char_len(whole, sizeof whole) > tail_len ? tail_len : 0;
+        /* Can more bytes make it valid?  Complete it with continuation bytes that are valid after its lead byte. */
+        unsigned char completed[4] = { c, c == 0xE0 ? 0xA0 : c == 0xF0 ? 0x90 : 0x80, 0x80, 0x80 };
+        memcpy(completed, text.ptr + text.len - tail_len, tail_len);
+        return char_len(completed, sizeof completed) > tail_len ? tail_len : 0;
     }
     return 0;
 }
@@ -199,11 +200,11 @@ void maki_utf8_one_line(char *text, size_t n)
 
 uint64_t maki_utf16_len(maki_str text)
 {
-    enum { AT_ONCE = 124 }; /* at most two units per byte: the sum fits into a byte */
+    enum { BLOCK = 124 }; /* at most two units per byte: the sum of a block fits into a byte */
     uint64_t units = 0;
     const unsigned char *s = (const unsigned char *)text.ptr;
-    for (size_t left = text.len; left > 0;) {
-        size_t n = left < AT_ONCE ? left : AT_ONCE;
+    for (size_t remaining = text.len; remaining > 0;) {
+        size_t n = remaining < BLOCK ? remaining : BLOCK;
         unsigned char sum = 0; /* a byte, so that the compiler can add 32 at a time */
         for (size_t i = 0; i < n; i++) {
             sum = (unsigned char)(sum + (unsigned char)!is_cont(s[i]) +
@@ -211,7 +212,7 @@ uint64_t maki_utf16_len(maki_str text)
         }
         units += sum;
         s += n;
-        left -= n;
+        remaining -= n;
     }
     return units;
 }
@@ -285,18 +286,18 @@ size_t maki_str_find_nocase(maki_str text, maki_str part)
 
 bool maki_str_glob(maki_str pattern, maki_str text, bool nocase)
 {
-    size_t p = 0, t = 0, star = pattern.len, mark = 0;
+    size_t p = 0, t = 0, star = pattern.len, star_end = 0; /* the last * and the end of its match */
     while (t < text.len) {
         char a = p < pattern.len ? pattern.ptr[p] : 0;
         char b = text.ptr[t];
         if (p < pattern.len && a == '*') {
             star = p++;
-            mark = t;
+            star_end = t;
         } else if (p < pattern.len && (nocase ? maki_lower(a) == maki_lower(b) : a == b)) {
             p++, t++;
         } else if (star < pattern.len) {
             p = star + 1;
-            t = ++mark;
+            t = ++star_end;
         } else {
             return false;
         }
@@ -311,7 +312,7 @@ bool maki_str_has_nocase(maki_str text, maki_str part)
     return part.len == 0 || maki_str_find_nocase(text, part) < text.len;
 }
 
-/* The white space of JavaScript's trim(): the length of it at `at`, or 0. */
+/* The length in bytes of the character at `at` if JavaScript's trim() removes it, else 0. */
 static size_t space_len(maki_str text, size_t at)
 {
     unsigned char c = (unsigned char)text.ptr[at];
@@ -319,10 +320,10 @@ static size_t space_len(maki_str text, size_t at)
     if (c == ' ' || (c >= 0x09 && c <= 0x0D)) return 1;
     if (c < 0xC2) return 0;
     uint32_t code = maki_utf8_decode(text, at, &len);
-    bool is = code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
-              code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
-              code == 0x3000 || code == 0xFEFF;
-    return is ? len : 0;
+    bool is_space = code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) ||
+                    code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F ||
+                    code == 0x3000 || code == 0xFEFF;
+    return is_space ? len : 0;
 }
 
 maki_str maki_str_trim(maki_str text)

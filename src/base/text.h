@@ -48,8 +48,8 @@ typedef struct maki_text_kernels {
     const char *name;
     /* The offset of the first quote, backslash or byte below 0x20, or n. */
     size_t (*find_special)(const char *at, size_t n);
-    /* The same, skipping valid escapes: it stops at the closing quote, a byte below 0x20, an invalid escape, or one that
-     * the end cuts. */
+    /* The same, skipping valid escapes: it stops at the closing quote, a byte below 0x20, an invalid escape, or one
+     * truncated by the end. */
     size_t (*skip_string)(const char *at, size_t n);
     /* The closing quote of a valid string; n when it is not in these bytes. */
     size_t (*string_end)(const char *at, size_t n);
@@ -61,7 +61,7 @@ typedef struct maki_text_kernels {
     size_t (*utf8_valid_len)(const char *at, size_t n);
 } maki_text_kernels;
 
-/* The length of the JSON escape whose backslash is at[0]: 2 or 6; 0 when it is invalid or cut. */
+/* The length of the JSON escape whose backslash is at[0]: 2 or 6; 0 when it is invalid or truncated. */
 static inline size_t maki_escape_len(const char *at, size_t n)
 {
     static const unsigned char simple[128] = {

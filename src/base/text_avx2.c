@@ -1,9 +1,9 @@
 /* text_avx2.c -- the text kernels in AVX2, 32 or 64 bytes at a time.
  *
- * JSON is read by bit masks, one bit per byte: the quotes, control characters and backslashes, from those the escaped
- * bytes, and from these the inside of strings.  There is no branch for an escape, because source code has one every few
- * words and no processor could predict them.  (A shortcut for blocks without a backslash was tried: 10 % slower on a chat
- * log.)  The method is that of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second").
+ * JSON is scanned with bit masks, one bit per byte: the quotes, control characters and backslashes, from those the
+ * escaped bytes, and from these the inside of strings.  There is no branch for an escape, because source code has one
+ * every few words and no processor could predict them.  (A shortcut for blocks without a backslash was tried: 10 %
+ * slower on a chat log.)  The method is that of simdjson (Langdale and Lemire, "Parsing Gigabytes of JSON per Second").
  *
  * UTF-8 is checked with the nibble-table method of Keiser and Lemire ("Validating UTF-8 in less than
  * one instruction per byte"): three table lookups, with the two nibbles of the previous byte and the high
@@ -65,7 +65,7 @@ AVX2 static inline bytes64 load64(const char *at)
     return (bytes64){ LOAD(at), LOAD(at + 32) };
 }
 
-/* The rest of a text, less than 64 bytes, padded with zeros. */
+/* The last bytes of a text, fewer than 64, padded with zeros. */
 AVX2 static inline bytes64 load_last(const char *at, size_t n)
 {
     char last[64] = { 0 };
@@ -100,7 +100,7 @@ static inline uint64_t escaped_bytes(uint64_t backslash, uint64_t *carry)
 
 /* The bytes that may follow a backslash, except u: only "\\/bfnrt have a common bit in the tables of their low and high
  * nibbles. */
-AVX2 static inline __m256i may_follow(__m256i v)
+AVX2 static inline __m256i is_escape_letter(__m256i v)
 {
     const __m256i by_low = TABLE(0, 0, 1 | 4 | 8, 0, 8, 0, 4, 0, 0, 0, 0, 0, 2, 0, 4, 1);
     const __m256i by_high = TABLE(0, 0, 1, 0, 0, 2, 4, 8, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -110,14 +110,14 @@ AVX2 static inline __m256i may_follow(__m256i v)
 }
 
 /* Does a string end in the block at at[i]?  Then *end is the offset of its quote, of a control character, or of the
- * backslash of an escape that is invalid or cut. */
-AVX2 static inline bool ends_here(bytes64 v, const char *at, size_t n, size_t i, uint64_t *carry,
-                                  size_t *end)
+ * backslash of an escape that is invalid or truncated. */
+AVX2 static inline bool string_ends_in(bytes64 v, const char *at, size_t n, size_t i,
+                                       uint64_t *carry, size_t *end)
 {
     uint64_t escaped = escaped_bytes(equal_to(v, '\\'), carry);
     uint64_t stops = mask_of(quote_or_control(v.low), quote_or_control(v.high)) & ~escaped;
     escaped &= stops ^ (stops - 1); /* only before the end */
-    uint64_t odd = escaped & ~mask_of(may_follow(v.low), may_follow(v.high));
+    uint64_t odd = escaped & ~mask_of(is_escape_letter(v.low), is_escape_letter(v.high));
     for (; odd; odd &= odd - 1) { /* a \u, or invalid */
         size_t slash = i + (size_t)__builtin_ctzll(odd) - 1;
         *end = slash;
@@ -133,9 +133,9 @@ AVX2 static __attribute__((noinline)) size_t skip_long_string(const char *at, si
     uint64_t carry = 0;
     size_t i = 0, end = 0;
     for (; n - i >= 64; i += 64) {
-        if (ends_here(load64(at + i), at, n, i, &carry, &end)) return end;
+        if (string_ends_in(load64(at + i), at, n, i, &carry, &end)) return end;
     }
-    ends_here(load_last(at + i, n - i), at, n, i, &carry, &end); /* the zeros end it at n */
+    string_ends_in(load_last(at + i, n - i), at, n, i, &carry, &end); /* the zeros end it at n */
     return end;
 }
 

@@ -1,4 +1,5 @@
-/* thread_pool.c -- run tasks on worker threads and in the owner; tasks are in a ring by ticket, pending ones also in a queue.
+/* thread_pool.c -- run tasks on worker threads and in the owner; a ring buffer has the tasks by ticket, a queue the
+ * pending ones.
  *
  * A task takes about a millisecond, so the locks are not contended. */
 #include "base/thread_pool.h"
@@ -97,6 +98,7 @@ size_t maki_thread_pool_workers(const maki_thread_pool *pool)
     return pool->thread_count + 1;
 }
 
+/* Is the task done?  With `wait`, block until it is. */
 static bool is_done(maki_thread_pool *pool, const task *p, bool wait)
 {
     pthread_mutex_lock(&pool->lock);
@@ -107,7 +109,7 @@ static bool is_done(maki_thread_pool *pool, const task *p, bool wait)
     return done;
 }
 
-/* A ticket whose slot was reused by a later one is done. */
+/* A task whose slot was reused by a later ticket is done. */
 void maki_thread_pool_wait(maki_thread_pool *pool, uint64_t ticket)
 {
     const task *p = &pool->tasks[ticket % MAKI_THREAD_POOL_TASKS];

@@ -1,7 +1,7 @@
 /* thread_pool.h -- a thread pool for one owner.
  *
  * The owner adds tasks, a function and its context, and waits for them in any order.  While it waits it runs tasks itself:
- * so every core is busy, and where no thread can be started all tasks are run all the same.
+ * so every core is busy, and all tasks are run even if no thread can be started.
  *
  * From maki_thread_pool_add until maki_thread_pool_wait has returned for it, the context of a task belongs to the thread
  * that runs it; results and errors are stored there.  Only the owner may call the functions here.

@@ -1,4 +1,4 @@
-/* time.c -- parse ISO 8601 times.  Each function removes what it has parsed from the front of the text. */
+/* time.c -- parse ISO 8601 times.  Each parse_ function removes what it has parsed from the front of *text. */
 #include "base/time.h"
 
 #include "base/str_util.h"
@@ -21,12 +21,16 @@ static bool parse_char(maki_str *text, char c)
 }
 
 /* Days from 1970-01-01 to a date of the Gregorian calendar. */
-static long days_of(long year, long month, long day)
+static long days_since_1970(long year, long month, long day)
 {
-    year += 400 - (month <= 2); /* an era more, so that nothing is negative */
-    long era = year / 400, of_era = year % 400;
-    long of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
-    return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468 - 146097;
+    year +=
+        400 -
+        (month <=
+         2); /* one era of 400 years is added, and subtracted below, so that nothing is negative */
+    long era = year / 400, year_of_era = year % 400;
+    long day_of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+    return era * 146097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year -
+           719468 - 146097;
 }
 
 static bool parse_fraction(maki_str *text, double *ms)
@@ -44,14 +48,14 @@ static bool parse_fraction(maki_str *text, double *ms)
 
 static bool parse_offset(maki_str *text, long *minutes)
 {
-    long hours = 0, rest = 0;
+    long hours = 0, offset_minutes = 0;
     if (text->len == 0 || parse_char(text, 'Z')) return true;
     long sign = text->ptr[0] == '-' ? -1 : 1;
     if (!parse_char(text, '+') && !parse_char(text, '-')) return false;
     if (!parse_digits(text, 2, &hours)) return false;
     parse_char(text, ':');
-    if (!parse_digits(text, 2, &rest) || hours > 23 || rest > 59) return false;
-    *minutes = sign * (hours * 60 + rest);
+    if (!parse_digits(text, 2, &offset_minutes) || hours > 23 || offset_minutes > 59) return false;
+    *minutes = sign * (hours * 60 + offset_minutes);
     return true;
 }
 
@@ -81,7 +85,7 @@ bool maki_time_parse(maki_str text, double *ms)
     }
     if (hour == 24 && (minute > 0 || second > 0 || fraction > 0)) return false;
     if (text.len || hour > 24 || minute > 59 || second > 60) return false;
-    long days = days_of(year, month, day);
+    long days = days_since_1970(year, month, day);
     *ms = ((double)days * 86400 + (double)((hour * 60 + minute - offset) * 60 + second)) * 1000 +
           fraction;
     return true;

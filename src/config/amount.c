@@ -1,7 +1,7 @@
-/* amount.c -- parse and format amounts.
+/* amount.c -- parse and format the scalar values of settings: flags, integers, numbers, byte sizes, durations.
  *
- * In:     any text; amounts in bytes or milliseconds.
- * Out:    integers that a double represents exactly; formatting and parsing are inverse. */
+ * In:     any text; to format, a number of bytes or milliseconds.
+ * Out:    a double, exact for integers; false for invalid text.  Parsing what was formatted gives the same number. */
 #include "config/amount.h"
 
 #include <math.h>
@@ -23,15 +23,15 @@ bool maki_amount_flag(maki_str text, double *out)
     return false;
 }
 
-/* Read the digits at the start, with single _ between them; *rest is what follows. */
-static bool read_digits(maki_str text, double max, double *out, maki_str *rest)
+/* Parse the digits at the start, with single _ between them; *rest is the text after them. */
+static bool parse_digits(maki_str text, double max, double *out, maki_str *rest)
 {
     double n = 0;
     size_t i = 0;
     for (; i < text.len; i++) {
         char c = text.ptr[i];
-        bool between = c == '_' && i > 0 && text.ptr[i - 1] != '_' && i + 1 < text.len;
-        if (between) continue;
+        bool separator = c == '_' && i > 0 && text.ptr[i - 1] != '_' && i + 1 < text.len;
+        if (separator) continue;
         if (c < '0' || c > '9') break;
         n = n * 10 + (c - '0');
         if (n > max) return false;
@@ -45,12 +45,12 @@ static bool read_digits(maki_str text, double max, double *out, maki_str *rest)
 bool maki_amount_integer(maki_str text, double *out)
 {
     double n = 0;
-    bool minus = text.len && text.ptr[0] == '-';
+    bool negative = text.len && text.ptr[0] == '-';
     maki_str rest;
-    if (!read_digits(maki_str_from(text, minus), 9007199254740992.0, &n, &rest) || rest.len) {
+    if (!parse_digits(maki_str_from(text, negative), 9007199254740992.0, &n, &rest) || rest.len) {
         return false;
     }
-    *out = minus ? -n : n;
+    *out = negative ? -n : n;
     return true;
 }
 
@@ -68,7 +68,7 @@ bool maki_amount_number(maki_str text, double *out)
     return true;
 }
 
-/* Of each kind the largest first; the unit without a name is that of a number alone. */
+/* The units of each kind, largest first; the one without a name applies to a number without a unit. */
 static const struct unit {
     bool duration;
     const char *name;
@@ -78,14 +78,14 @@ static const struct unit {
     { false, "", 1 },           { true, "h", 3600000 },  { true, "m", 60000 },
     { true, "s", 1000 },        { true, "ms", 1 },       { true, "", 1000 },
 };
-enum { UNITS = sizeof units / sizeof units[0] };
+enum { UNIT_COUNT = sizeof units / sizeof units[0] };
 
-static bool read_units(maki_str text, bool duration, double max, double *out)
+static bool parse_with_unit(maki_str text, bool duration, double max, double *out)
 {
     double n = 0;
     maki_str rest;
-    if (!read_digits(text, max, &n, &rest)) return false;
-    for (size_t i = 0; i < UNITS; i++) {
+    if (!parse_digits(text, max, &n, &rest)) return false;
+    for (size_t i = 0; i < UNIT_COUNT; i++) {
         const struct unit *u = &units[i];
         if (u->duration != duration || rest.len != strlen(u->name)) continue;
         if (duration ? memcmp(rest.ptr, u->name, rest.len)
@@ -100,19 +100,19 @@ static bool read_units(maki_str text, bool duration, double max, double *out)
 
 bool maki_amount_bytes(maki_str text, double *out)
 {
-    return read_units(text, false, 1125899906842624.0, out); /* 2^50 */
+    return parse_with_unit(text, false, 1125899906842624.0, out); /* 2^50 */
 }
 
 bool maki_amount_duration(maki_str text, double *ms)
 {
-    return read_units(text, true, 4294967295.0, ms);
+    return parse_with_unit(text, true, 4294967295.0, ms);
 }
 
 maki_str maki_amount_format(double n, bool duration, maki_arena *arena)
 {
     size_t i = 0;
     while (units[i].duration != duration || n < units[i].size || fmod(n, units[i].size) != 0) {
-        if (++i == UNITS) return maki_arena_print(arena, "%.0f", n);
+        if (++i == UNIT_COUNT) return maki_arena_print(arena, "%.0f", n);
     }
     return maki_arena_print(arena, "%.0f%s", n / units[i].size, units[i].name);
 }

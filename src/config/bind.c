@@ -1,9 +1,9 @@
-/* bind.c -- bind values to settings: of the file's tree, of the environment, and the defaults.
+/* bind.c -- bind values to settings: from the YAML tree of the file, the environment and the defaults.
  *
- * In:     a YAML tree, in which each key is a step along the paths of the table.
- * Out:    values in config->values, each path once, sorted like the table; a problem for each mistake, after which binding
- *         continues.
- * Always: at most STEPS_MAX nodes are visited, however many aliases there are. */
+ * In:     a YAML tree, whose keys are the segments of the paths in the table; the environment.
+ * Out:    values in config->values, each path once, sorted like the table; a problem for each mistake, which does
+ *         not stop the binding.
+ * Always: at most NODES_MAX nodes are visited, however many aliases there are. */
 #include <string.h>
 
 #include "base/sort.h"
@@ -12,19 +12,20 @@
 #include "config/config_internal.h"
 #include "config/expand.h"
 
-enum { STEPS_MAX = 20000, NAME_MAX = 200, KEYS_SHOWN = 8 };
+enum { NODES_MAX = 20000, NAME_MAX = 200, KEYS_SHOWN = 8 };
 
 typedef struct binder {
     maki_config *config;
     maki_problems *problems;
     maki_arena *arena;
     char *const *environment;
-    size_t steps;
+    size_t nodes; /* visited so far */
 } binder;
 
 static void bind_node(binder *b, const maki_setting_path *at, const maki_yaml_node *node);
 
-/* Is it inside a list of steps that was written where it is used?  The name of that policy is the path of the setting. */
+/* Is the path inside an inline policy, a list of steps in place of a name?  Such a policy is named by the path of its
+ * setting. */
 static bool is_inline(const maki_setting_path *at)
 {
     maki_setting_path parsed;
@@ -34,8 +35,8 @@ static bool is_inline(const maki_setting_path *at)
     return row && row->type == MAKI_CONFIG_POLICY;
 }
 
-/* The path as it is written in the file. */
-static maki_str written_path(binder *b, const maki_setting_path *at)
+/* The path as the file has it: with an editor's prefix, without that of an inline policy. */
+static maki_str path_in_file(binder *b, const maki_setting_path *at)
 {
     maki_str path = maki_setting_path_format(at, at->pattern, b->arena);
     if (is_inline(at) && path.len) return maki_str_from(path, strlen("policies."));
@@ -56,7 +57,7 @@ maki_value *maki_config_value_at(const maki_config *config, maki_str path)
 
 static void append_value(maki_config *config, const maki_value *value)
 {
-    /* the arena keeps a failure */
+    /* a failure stays in the arena's status */
     (void)maki_arena_add(&config->arena, &config->values, &config->count, &config->capacity, value,
                          sizeof *value, NULL);
 }
@@ -64,25 +65,25 @@ static void append_value(maki_config *config, const maki_value *value)
 /* A setting may be given twice, by its path and by an alias, if the values are equal. */
 static void add_value(binder *b, const maki_value *value)
 {
-    const maki_value *other = maki_config_value_at(b->config, value->path);
-    if (!other) {
+    const maki_value *existing = maki_config_value_at(b->config, value->path);
+    if (!existing) {
         append_value(b->config, value);
         return;
     }
-    if (maki_value_same(other, value)) return;
-    if (maki_str_is(other->written, value->written)) {
+    if (maki_value_same(existing, value)) return;
+    if (maki_str_is(existing->written, value->written)) {
         maki_problem_add(b->problems, value->at,
                          "%.*s has another value on line %zu; remove one of them",
-                         MAKI_PRINTED(value->written), other->at.line);
+                         MAKI_PRINTED(value->written), existing->at.line);
     } else {
         maki_problem_add(
             b->problems, value->at,
             "%.*s and %.*s on line %zu are aliases with different values; remove one of them",
-            MAKI_PRINTED(value->written), MAKI_PRINTED(other->written), other->at.line);
+            MAKI_PRINTED(value->written), MAKI_PRINTED(existing->written), existing->at.line);
     }
 }
 
-/* A new value at a path. */
+/* A value without content at a path. */
 static maki_value new_value(maki_arena *arena, const maki_setting_path *at,
                             const maki_config_setting *row)
 {
@@ -95,13 +96,13 @@ static maki_value new_value(maki_arena *arena, const maki_setting_path *at,
     return value;
 }
 
-/* The same from the file; an alias is resolved. */
+/* The same for a value from the file; an alias is resolved. */
 static maki_value value_for(binder *b, const maki_setting_path *at, maki_text_position position)
 {
     const maki_config_setting *row = maki_setting_path_setting(at);
     if (row->type == MAKI_CONFIG_ALIAS) row = maki_setting_named(maki_str_of(row->choices));
     maki_value value = new_value(b->arena, at, row);
-    value.written = written_path(b, at);
+    value.written = path_in_file(b, at);
     value.source = MAKI_CONFIG_FILE;
     value.at = position;
     return value;
@@ -109,7 +110,7 @@ static maki_value value_for(binder *b, const maki_setting_path *at, maki_text_po
 
 /* ---- problems ------------------------------------------------------------------------------------------ */
 
-/* "enabled, base_dir, compression_threshold ..." */
+/* The keys that may follow a path: "enabled, base_dir, compression_threshold ..." */
 static maki_str list_keys(binder *b, const maki_setting_path *at)
 {
     maki_str words = { "", 0 }, key;
@@ -122,8 +123,8 @@ static maki_str list_keys(binder *b, const maki_setting_path *at)
     return maki_arena_print(b->arena, "%.*s ...", MAKI_PRINTED(words));
 }
 
-/* The path of another setting whose last segment is this key. */
-static const char *find_elsewhere(maki_str key)
+/* The path of a setting whose last segment is this key; NULL: none. */
+static const char *path_ending_in(maki_str key)
 {
     const maki_config_setting *row;
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
@@ -136,13 +137,13 @@ static const char *find_elsewhere(maki_str key)
 static maki_str nearest_key(const maki_setting_path *at, maki_str key)
 {
     maki_suggest nearest = maki_suggest_for(key);
-    maki_str other;
-    for (size_t n = 0; maki_setting_path_key(at, n, &other); n++)
-        maki_suggest_candidate(&nearest, other);
+    maki_str candidate;
+    for (size_t n = 0; maki_setting_path_key(at, n, &candidate); n++)
+        maki_suggest_candidate(&nearest, candidate);
     return nearest.found;
 }
 
-/* The unknown part of a key with dots, and the path before it. */
+/* Split a key with dots: returns the part that is unknown; *at is the path before it. */
 static maki_str unknown_part(const maki_setting_path *from, maki_str key, maki_setting_path *at)
 {
     maki_setting_path next;
@@ -159,17 +160,20 @@ static maki_str unknown_part(const maki_setting_path *from, maki_str key, maki_s
 static void add_unknown(binder *b, const maki_setting_path *from, const maki_yaml_item *item)
 {
     maki_setting_path parsed, *at = &parsed;
-    maki_str part = unknown_part(from, item->key, at), here = written_path(b, at);
-    maki_str key = maki_problem_quote(b->arena, part, 60), near = nearest_key(at, part), name = key;
-    const char *other = near.len ? NULL : find_elsewhere(part);
-    if (here.len) {
-        name = maki_arena_print(b->arena, "%.*s.%.*s", MAKI_PRINTED(here), MAKI_PRINTED(key));
+    maki_str part = unknown_part(from, item->key, at), parent = path_in_file(b, at);
+    maki_str key = maki_problem_quote(b->arena, part, 60), nearest = nearest_key(at, part),
+             name = key;
+    const char *elsewhere = nearest.len ? NULL : path_ending_in(part);
+    if (parent.len) {
+        name = maki_arena_print(b->arena, "%.*s.%.*s", MAKI_PRINTED(parent), MAKI_PRINTED(key));
     }
-    bool similar = near.len || other;
-    maki_str words = near.len ? near : other ? maki_str_of(other) : list_keys(b, at);
+    bool similar = nearest.len || elsewhere;
+    maki_str suggestion = nearest.len ? nearest
+                          : elsewhere ? maki_str_of(elsewhere)
+                                      : list_keys(b, at);
     maki_problem_add(b->problems, item->key_at, "unknown setting %.*s; %s %.*s%s",
-                     MAKI_PRINTED(name), similar ? "did you mean" : "expected", MAKI_PRINTED(words),
-                     similar ? "?" : "");
+                     MAKI_PRINTED(name), similar ? "did you mean" : "expected",
+                     MAKI_PRINTED(suggestion), similar ? "?" : "");
 }
 
 static const char *kind_name(const maki_yaml_node *node)
@@ -182,11 +186,11 @@ static const char *kind_name(const maki_yaml_node *node)
 static void add_kind_error(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
     const maki_config_setting *row = maki_setting_path_setting(at);
-    maki_str name = written_path(b, at);
+    maki_str name = path_in_file(b, at);
     if (row && row->type != MAKI_CONFIG_ALIAS) {
-        maki_str wanted = maki_value_expected(row, b->arena);
+        maki_str expected = maki_value_expected(row, b->arena);
         maki_problem_add(b->problems, node->at, "%.*s must be %.*s, not %s", MAKI_PRINTED(name),
-                         MAKI_PRINTED(wanted), kind_name(node));
+                         MAKI_PRINTED(expected), kind_name(node));
         return;
     }
     maki_str keys = list_keys(b, at);
@@ -197,17 +201,18 @@ static void add_kind_error(binder *b, const maki_setting_path *at, const maki_ya
                      MAKI_PRINTED(keys), keys.len ? ")" : "", kind_name(node));
 }
 
-/* ---- the tree ------------------------------------------------------------------------------------------ */
+/* ---- the file's tree ------------------------------------------------------------------------------------------ */
 
 static void add_error(binder *b, maki_text_position position, const maki_value *value,
                       maki_str error)
 {
-    bool hidden = value->row->type == MAKI_CONFIG_SECRET;
+    bool secret = value->row->type == MAKI_CONFIG_SECRET;
     maki_problem_add(b->problems, position, "%.*s %.*s", MAKI_PRINTED(value->written),
-                     hidden ? 14 : (int)error.len, hidden ? "cannot be used" : error.ptr);
+                     secret ? 14 : (int)error.len, secret ? "cannot be used" : error.ptr);
 }
 
-/* Expand the variables of `text`; false: a problem was added. */
+/* Expand the variables in `text`.  False: a problem was added.  A variable that is missing in a secret is not one: it
+ * becomes value->missing. */
 static bool expand(binder *b, maki_text_position position, maki_value *value, maki_str text,
                    maki_str *out)
 {
@@ -273,7 +278,7 @@ static void bind_strings(binder *b, const maki_setting_path *at, const maki_yaml
     for (const maki_yaml_item *i = node->first; i; i = i->next)
         n++;
     maki_str *items = maki_arena_array(b->arena, n, sizeof *items);
-    if (!items || (b->steps += n) > STEPS_MAX) return;
+    if (!items || (b->nodes += n) > NODES_MAX) return;
     for (const maki_yaml_item *i = node->first; i; i = i->next) {
         if (read_item(b, &value, i->value, &items[value.count])) value.count++;
     }
@@ -281,7 +286,7 @@ static void bind_strings(binder *b, const maki_setting_path *at, const maki_yaml
     add_value(b, &value);
 }
 
-/* A policy that is written where it is used: its name is the path of this setting. */
+/* An inline policy: its name is the path of this setting, and its steps are bound below policies.NAME. */
 static void bind_policy(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
     maki_value value = value_for(b, at, node->at);
@@ -311,7 +316,7 @@ static void bind_list(binder *b, const maki_setting_path *at, const maki_yaml_no
     }
 }
 
-/* Names become parts of paths, session keys and log lines. */
+/* The error of a name that the user chose, or NULL.  Names become parts of paths, session keys and log lines. */
 static const char *name_error(const maki_setting_path *at)
 {
     maki_str name = at->names[at->count - 1];
@@ -344,8 +349,8 @@ static void bind_pair(binder *b, const maki_setting_path *at, const maki_yaml_it
 
 static void bind_node(binder *b, const maki_setting_path *at, const maki_yaml_node *node)
 {
-    if (++b->steps > STEPS_MAX) return;  /* reported at the end */
-    if (maki_yaml_is_null(node)) return; /* as if it was missing */
+    if (++b->nodes > NODES_MAX) return;  /* reported at the end */
+    if (maki_yaml_is_null(node)) return; /* like a missing key */
     if (node->kind == MAKI_YAML_SCALAR) {
         bind_scalar(b, at, node);
     } else if (node->kind == MAKI_YAML_LIST) {
@@ -371,9 +376,9 @@ void maki_config_bind(maki_config *config, const maki_yaml_node *top, char *cons
         return;
     }
     bind_node(&b, &start, top);
-    if (b.steps > STEPS_MAX) {
+    if (b.nodes > NODES_MAX) {
         maki_problem_add(problems, top->at,
-                         "with its aliases expanded, the file has more than %d values", STEPS_MAX);
+                         "with its aliases expanded, the file has more than %d values", NODES_MAX);
     }
 }
 
@@ -394,7 +399,7 @@ void maki_config_bind_environment(maki_config *config, char *const *environment,
 {
     const maki_config_setting *row;
     const char *file = problems->file;
-    problems->file = NULL; /* the problem is not in the file */
+    problems->file = NULL; /* these problems have no file */
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
         maki_str text;
         if (!row->variable) continue;
@@ -435,8 +440,8 @@ static void bind_default(maki_config *config, const maki_setting_path *at,
         append_value(config, &value);
 }
 
-/* In the order of the table; values of one row stay in the order they were added. */
-static bool ranks_before(const void *a, const void *b)
+/* Orders by the table; values of one row stay in insertion order, because the sort is stable. */
+static bool has_lower_rank(const void *a, const void *b)
 {
     const maki_value *left = a, *right = b;
     return left->rank < right->rank;
@@ -468,6 +473,6 @@ maki_status maki_config_bind_defaults(maki_config *config, char *const *environm
         rank_values(config, row, i);
     maki_status st = maki_arena_status(&config->arena, err);
     if (st != MAKI_OK) return st;
-    return maki_sort(config->values, config->count, sizeof config->values[0], ranks_before,
+    return maki_sort(config->values, config->count, sizeof config->values[0], has_lower_rank,
                      &config->arena, err);
 }

@@ -1,8 +1,8 @@
 /* config.c -- open a configuration, read its settings, close it.
  *
  * In:     a file of any content, the environment.
- * Out:    values by path: environment over file over default.  Never a configuration with mistakes.
- * Always: constant once it is open, so reading needs no lock and no memory. */
+ * Out:    values by path: environment over file over default.  A configuration with mistakes is not opened.
+ * Always: an open configuration is immutable, so reading needs no lock and allocates nothing. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -80,7 +80,7 @@ static const maki_value *find_value(const maki_config *config, const char *path,
     if (row && row->type == MAKI_CONFIG_ALIAS && at.count == 0)
         return find_value(config, row->choices, fallback);
     if (!row || !row->initial) return NULL;
-    /* these values are parsed without memory */
+    /* values of these types are parsed without allocation */
     *fallback = (maki_value){ .path = maki_str_of(path), .row = row };
     (void)maki_value_read(fallback, maki_str_of(row->initial), MAKI_VALUE_PLAIN, NULL);
     return fallback;
@@ -145,8 +145,8 @@ maki_status maki_config_secret(const maki_config *config, const char *path, maki
 
 /* ---- names --------------------------------------------------------------------------------------------- */
 
-/* The name in the path of `value` for the star after `at`; false: its path does not begin with `at`. */
-static bool name_after(const maki_setting_path *at, const maki_value *value, maki_str *name)
+/* The name that `value` has for the * or # after `at` in its path; false: its path does not begin with `at`. */
+static bool name_below(const maki_setting_path *at, const maki_value *value, maki_str *name)
 {
     maki_str path = maki_str_of(value->row->path);
     if (value->name_count <= at->count || !maki_str_starts(path, at->pattern)) return false;
@@ -166,12 +166,12 @@ bool maki_config_next_name(const maki_config *config, const char *path, size_t *
     if (!maki_setting_path_parse(maki_str_of(path), &at)) return false;
     for (; *cursor < config->count; ++*cursor) {
         maki_str other;
-        bool seen = false;
-        if (!name_after(&at, &config->values[*cursor], name)) continue;
-        for (size_t i = 0; i < *cursor && !seen; i++) {
-            seen = name_after(&at, &config->values[i], &other) && maki_str_is(other, *name);
+        bool duplicate = false;
+        if (!name_below(&at, &config->values[*cursor], name)) continue;
+        for (size_t i = 0; i < *cursor && !duplicate; i++) {
+            duplicate = name_below(&at, &config->values[i], &other) && maki_str_is(other, *name);
         }
-        if (seen) continue;
+        if (duplicate) continue;
         ++*cursor;
         return true;
     }

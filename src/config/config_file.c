@@ -1,7 +1,7 @@
 /* config_file.c -- find the file of the configuration and read it.
  *
  * In:     the options and the environment.
- * Out:    its path (NULL: no file) and its bytes, in the arena of the configuration. */
+ * Out:    the file's path (NULL: no file) and its bytes, in the arena of the configuration. */
 #include <errno.h>
 #include <fcntl.h>
 
@@ -19,11 +19,11 @@ static bool exists(const maki_env *env, const char *path)
            (errno != ENOENT && errno != ENOTDIR); /* an unreadable one is an error later */
 }
 
-/* Where it may be, in this order: $VARIABLE and suffix, or the working directory. */
+/* The locations searched, in this order: $VARIABLE and suffix, or the working directory. */
 static const struct location {
     const char *variable, *suffix;
-    bool required; /* no other file is tried, and it must be readable */
-    bool last;     /* if the variable is set, later rows are not tried */
+    bool required; /* later locations are not searched, and the file must be readable */
+    bool last;     /* if the variable is set, later locations are not searched */
 } locations[] = {
     { "MAKI_CONFIG", "", true, true },
     { NULL, "maki.yaml", false, false },
@@ -53,12 +53,12 @@ maki_status maki_config_find_file(maki_config *config, const maki_config_options
 static maki_status read_all(maki_config *config, int fd, maki_buf *buf, maki_err *err)
 {
     for (;;) {
-        char block[4096];
-        ssize_t n = config->env.files->read(config->env.files, fd, block, sizeof block);
+        char chunk[4096];
+        ssize_t n = config->env.files->read(config->env.files, fd, chunk, sizeof chunk);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return maki_fail_errno(err, config->file);
         if (n == 0 || buf->len > MAKI_YAML_BYTES) return maki_buf_status(buf, err);
-        maki_buf_add(buf, (maki_str){ block, (size_t)n });
+        maki_buf_add(buf, (maki_str){ chunk, (size_t)n });
     }
 }
 

@@ -21,7 +21,7 @@ struct maki_config {
 /* config_file.c: set config->file; it stays NULL without a file. */
 maki_status maki_config_find_file(maki_config *config, const maki_config_options *options,
                                   maki_err *err);
-/* Read it, at most 64 KB more than MAKI_YAML_BYTES. */
+/* Read the file, at most 64 KB more than MAKI_YAML_BYTES. */
 maki_status maki_config_load(maki_config *config, maki_str *bytes, maki_err *err);
 
 /* bind.c: add the values of the file, replace them by those of the environment, add the defaults of the rest. */
@@ -31,8 +31,8 @@ void maki_config_bind_environment(maki_config *config, char *const *environment,
                                   maki_problems *problems);
 maki_status maki_config_bind_defaults(maki_config *config, char *const *environment, maki_err *err);
 
-/* rules.c: check settings that depend on each other.  `top` is what the file says, also where it was refused; NULL: there
- * is no file. */
+/* rules.c: check settings that depend on each other.  `top` is the tree of the file, rejected values included; NULL: no
+ * file. */
 void maki_config_check_rules(const maki_config *config, const maki_yaml_node *top,
                              maki_problems *problems);
 

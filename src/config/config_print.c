@@ -1,4 +1,4 @@
-/* config_print.c -- the effective settings and their sources, as values and as JSON.
+/* config_print.c -- list the effective settings and their sources, as values for display and as JSON.
  *
  * Always: secrets and the passwords of URLs are masked. */
 #include <string.h>
@@ -12,16 +12,16 @@ static const maki_str mask = { "********", 8 };
 
 /* ---- masking and shortening ---------------------------------------------------------------------------- */
 
-/* The password of scheme://user:password@host, if there is one. */
+/* The range [*from, *to) of the password in scheme://user:password@host; false: none. */
 static bool find_password(maki_str text, size_t *from, size_t *to)
 {
     const char *slashes = text.len ? memmem(text.ptr, text.len, "://", 3) : NULL;
     if (!slashes) return false;
     maki_str rest = maki_str_from(text, (size_t)(slashes + 3 - text.ptr));
-    size_t host = 0;
-    while (host < rest.len && !strchr("/?#", rest.ptr[host]))
-        host++;
-    const char *at = maki_str_last(maki_str_to(rest, host), '@');
+    size_t authority_len = 0;
+    while (authority_len < rest.len && !strchr("/?#", rest.ptr[authority_len]))
+        authority_len++;
+    const char *at = maki_str_last(maki_str_to(rest, authority_len), '@');
     const char *colon = at ? memchr(rest.ptr, ':', (size_t)(at - rest.ptr)) : NULL;
     if (!colon) return false;
     *from = (size_t)(colon + 1 - text.ptr);
@@ -29,7 +29,7 @@ static bool find_password(maki_str text, size_t *from, size_t *to)
     return true;
 }
 
-static maki_str without_password(maki_str text, maki_arena *arena)
+static maki_str mask_password(maki_str text, maki_arena *arena)
 {
     size_t from, to;
     if (!find_password(text, &from, &to)) return text;
@@ -55,7 +55,7 @@ maki_str maki_value_show(const maki_value *value, maki_arena *arena)
     }
     if (value->row->type == MAKI_CONFIG_SECRET) return mask;
     maki_str text = maki_value_is_list(value->row) ? join(value, arena) : value->text;
-    return without_password(maki_str_trim(maki_problem_line(arena, text)), arena);
+    return mask_password(maki_str_trim(maki_problem_line(arena, text)), arena);
 }
 
 /* ---- values ---------------------------------------------------------------------------------------- */
@@ -87,7 +87,7 @@ bool maki_config_find_value(const maki_config *config, const char *path, maki_co
 
 /* ---- as JSON ------------------------------------------------------------------------------------------- */
 
-static void write_typed(maki_jw *w, const maki_value *value)
+static void write_typed_value(maki_jw *w, const maki_value *value)
 {
     switch (value->row->type) {
     case MAKI_CONFIG_FLAG: maki_jw_bool(w, value->number != 0); break;
@@ -100,7 +100,9 @@ static void write_typed(maki_jw *w, const maki_value *value)
             maki_jw_string(w, value->items[i]);
         maki_jw_end_array(w);
         break;
-    case MAKI_CONFIG_STRING: maki_jw_string(w, value->text); break; /* with its newlines */
+    case MAKI_CONFIG_STRING:
+        maki_jw_string(w, value->text);
+        break; /* unlike `shown`, it has its newlines */
     default: maki_jw_string(w, value->shown); break;
     }
 }
@@ -115,7 +117,7 @@ maki_status maki_config_write(const maki_config *config, maki_sink out, maki_err
     for (size_t i = 0; i < config->count; i++) {
         const maki_value *value = &config->values[i];
         maki_jw_print(&w, "{'path':%s,'value':", value->path);
-        write_typed(&w, value);
+        write_typed_value(&w, value);
         maki_jw_print(&w, "'source':%z,'line':%I,'column':%I,'variable':%S}",
                       sources[value->source], (uint64_t)value->at.line, (uint64_t)value->at.column,
                       value->variable);

@@ -19,6 +19,7 @@ bool maki_variable(char *const *environment, maki_str name, maki_str *value)
     return false;
 }
 
+/* The length of the variable name at the start of `text`; 0: none. */
 static size_t name_len(maki_str text)
 {
     size_t n = 0;
@@ -27,9 +28,9 @@ static size_t name_len(maki_str text)
     return n && isdigit((unsigned char)text.ptr[0]) ? 0 : n;
 }
 
-/* The value of the reference at the start of `text` ("${NAME...}"); *used is the length of the reference. */
+/* The value of the reference at the start of `text` ("${NAME...}"); *len is the length of the reference. */
 static maki_str expand_reference(maki_str text, char *const *environment, maki_expanded *out,
-                                 size_t *used)
+                                 size_t *len)
 {
     maki_str value = { "", 0 }, inside = maki_str_from(text, 2);
     const char *end = memchr(inside.ptr, '}', inside.len);
@@ -37,7 +38,7 @@ static maki_str expand_reference(maki_str text, char *const *environment, maki_e
         out->error = "${ is not closed by }; write $${ for a literal ${";
         return value;
     }
-    *used = (size_t)(end + 1 - text.ptr);
+    *len = (size_t)(end + 1 - text.ptr);
     inside.len = (size_t)(end - inside.ptr);
     maki_str name = maki_str_to(inside, name_len(inside)), rest = maki_str_from(inside, name.len);
     bool has_default = maki_str_starts(rest, MAKI_LIT(":-"));
@@ -54,22 +55,22 @@ static maki_str expand_reference(maki_str text, char *const *environment, maki_e
     return has_default ? maki_str_from(rest, 2) : (maki_str){ "", 0 };
 }
 
-/* One pass: measure (`to` NULL) or write. */
+/* Expand into `to`, or with `to` NULL only measure; returns the length. */
 static size_t expand_into(maki_str text, char *const *environment, maki_expanded *out, char *to)
 {
     size_t fill = 0;
     while (text.len && !out->error) {
         maki_str piece = maki_str_to(text, 1);
-        size_t used = 1;
+        size_t consumed = 1;
         if (maki_str_starts(text, MAKI_LIT("$${"))) {
             piece = (maki_str){ "${", 2 };
-            used = 3;
+            consumed = 3;
         } else if (maki_str_starts(text, MAKI_LIT("${"))) {
-            piece = expand_reference(text, environment, out, &used);
+            piece = expand_reference(text, environment, out, &consumed);
         }
         if (to && piece.len) memcpy(to + fill, piece.ptr, piece.len);
         fill += piece.len;
-        text = maki_str_from(text, used);
+        text = maki_str_from(text, consumed);
     }
     return fill;
 }

@@ -1,4 +1,4 @@
-/* expand.h -- expand ${VAR} and ${VAR:-default} in values from the environment; $${ is a literal ${. */
+/* expand.h -- expand ${VAR} and ${VAR:-default} in a value by the environment; $${ is a literal ${. */
 #ifndef MAKI_CONFIG_EXPAND_H
 #define MAKI_CONFIG_EXPAND_H
 
@@ -6,7 +6,7 @@
 
 #include "base/arena.h"
 
-/* The value of a variable; false: not set.  `environment`: "NAME=value" each, may be NULL. */
+/* Look up a variable; false: not set.  `environment`: "NAME=value" each, may be NULL. */
 bool maki_variable(char *const *environment, maki_str name, maki_str *value);
 
 typedef struct maki_expanded {

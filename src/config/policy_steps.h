@@ -1,17 +1,17 @@
 /* policy_steps.h -- the steps that a policy can be made of, one row each.
  *
- * The configuration uses the names and the help, manage/ all of it: a new step is a row here and its function in a
+ * The configuration uses the names and the help, manage/ all columns: a new step is a row here and its function in a
  * file of manage/ (`maki_status FN(maki_manage_work *, const maki_step *, maki_step_effect *, maki_err *)`, manage/steps.h). */
 #ifndef MAKI_CONFIG_POLICY_STEPS_H
 #define MAKI_CONFIG_POLICY_STEPS_H
 
-/* What a step needs or may do, for the row's `needs`. */
+/* Flags of a row's `needs`: what a step does, or may need. */
 enum {
     MAKI_STEP_PRUNES = 1,    /* shortens texts and hides no message: may have `must_reach` */
     MAKI_STEP_SUMMARISES = 2 /* calls a summarizer, which may refuse */
 };
 
-/* kind, name in a configuration, function, needs, default keep (0: as its `keep` says), default share, help */
+/* kind, name in a configuration, function, needs, default keep (0: none in this table), default share, help */
 /* clang-format off */
 #define MAKI_STEP_MAP(X) \
     X(PRUNE_TOOLS,   prune_tools,   maki_step_prune_tools,   MAKI_STEP_PRUNES,     0,  0,   "long tool output to its head and tail, then cleared, oldest first") \

@@ -1,6 +1,7 @@
 /* problems.c -- collect problems in an arena, sort and report them.
  *
- * Always: `mistakes` counts every mistake, so a configuration with one is never accepted, also when its row was not kept. */
+ * Always: `mistakes` counts every mistake, so a configuration with one is never accepted, even if its row was dropped
+ * (MAKI_PROBLEMS_MAX). */
 #include "config/problems.h"
 
 #include "base/err.h"
@@ -22,19 +23,20 @@ void maki_problem_note(maki_problems *all, bool warning, maki_text_position at, 
     maki_config_problem problem = { warning, all->file, at.line, at.column,
                                     maki_problem_line(all->arena, message) };
     if (!warning) all->mistakes++;
-    if (all->count < MAKI_PROBLEMS_MAX) /* the arena keeps a failure */
+    if (all->count < MAKI_PROBLEMS_MAX) /* a failure stays in the arena's status */
         (void)maki_arena_add(all->arena, &all->rows, &all->count, &all->capacity, &problem,
                              sizeof problem, NULL);
 }
 
-/* Problems without a line come last. */
-static bool stands_before(const void *a, const void *b)
+/* Orders by line and column; problems without a line are last. */
+static bool is_before(const void *a, const void *b)
 {
     const maki_config_problem *left = a, *right = b;
     if (left->line != right->line) return left->line - 1 < right->line - 1;
     return left->column < right->column;
 }
 
+/* Fail with the first problem that is not a warning. */
 static maki_status first_mistake(const maki_problems *all, maki_err *err)
 {
     for (size_t i = 0; i < all->count; i++) {
@@ -56,7 +58,7 @@ maki_status maki_problems_report(maki_problems *all, const maki_config_options *
 {
     if (all->count) {
         maki_status st =
-            maki_sort(all->rows, all->count, sizeof all->rows[0], stands_before, all->arena, err);
+            maki_sort(all->rows, all->count, sizeof all->rows[0], is_before, all->arena, err);
         if (st != MAKI_OK) return st;
     }
     for (size_t i = 0; options->on_problem && i < all->count; i++)

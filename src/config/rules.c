@@ -1,7 +1,7 @@
 /* rules.c -- checks of settings that depend on each other.
  *
- * In:     all values, each valid for itself, and what the file says, also where it was refused.
- * Out:    mistakes, and warnings for what is ignored or refused later. */
+ * In:     all values, each valid by itself, and the tree of the file, which has the rejected values too.
+ * Out:    problems: mistakes, and warnings for values that are ignored or will be refused. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,8 +17,8 @@ static const maki_value *value_of(const maki_config *config, maki_arena *arena,
     return maki_config_value_at(config, path);
 }
 
-/* What the file says under a key, or at a number of a list; NULL: nothing. */
-static const maki_yaml_node *written(const maki_yaml_node *node, maki_str key)
+/* The node of the file under a key of a mapping, or an index of a list; NULL: none. */
+static const maki_yaml_node *node_at(const maki_yaml_node *node, maki_str key)
 {
     size_t n = 0;
     char number[24];
@@ -30,7 +30,7 @@ static const maki_yaml_node *written(const maki_yaml_node *node, maki_str key)
     return NULL;
 }
 
-static bool is_at(const maki_value *value, const char *pattern)
+static bool is_setting(const maki_value *value, const char *pattern)
 {
     return strcmp(value->row->path, pattern) == 0;
 }
@@ -38,8 +38,8 @@ static bool is_at(const maki_value *value, const char *pattern)
 /* ---- references to names ------------------------------------------------------------------------- */
 
 /* Add all names in a directory ("policies") as candidates; true: `name` is one of them. */
-static bool offer_names(const maki_config *config, const char *directory, maki_str name,
-                        maki_suggest *nearest)
+static bool add_candidates(const maki_config *config, const char *directory, maki_str name,
+                           maki_suggest *nearest)
 {
     maki_str other;
     for (size_t cursor = 0; maki_config_next_name(config, directory, &cursor, &other);) {
@@ -58,14 +58,15 @@ static void check_reference(const maki_config *config, const maki_yaml_node *top
         if (maki_str_is(name, value->text)) return;
         maki_suggest_candidate(&nearest, name);
     }
-    if (offer_names(config, directory, value->text, &nearest)) return;
-    if (written(written(top, maki_str_of(directory)), value->text)) return; /* refused itself */
+    if (add_candidates(config, directory, value->text, &nearest)) return;
+    if (node_at(node_at(top, maki_str_of(directory)), value->text))
+        return; /* it exists, but was rejected: reported already */
     maki_str shown = maki_problem_quote(problems->arena, value->text, 40);
-    maki_str near = nearest.found;
+    maki_str similar = nearest.found;
     maki_problem_add(problems, value->at, "%.*s: unknown name \"%.*s\" in %s%s%.*s%s",
                      MAKI_PRINTED(value->written), MAKI_PRINTED(shown), directory,
-                     near.len ? "; did you mean " : "", MAKI_PRINTED(near) ? near.ptr : "",
-                     near.len ? "?" : "");
+                     similar.len ? "; did you mean " : "", MAKI_PRINTED(similar) ? similar.ptr : "",
+                     similar.len ? "?" : "");
 }
 
 static void check_references(const maki_config *config, const maki_yaml_node *top,
@@ -75,14 +76,14 @@ static void check_references(const maki_config *config, const maki_yaml_node *to
         const maki_value *value = &config->values[i];
         if (value->row->type == MAKI_CONFIG_POLICY) {
             check_reference(config, top, problems, value, "policies", "maki|roo|clawdbot|files");
-        } else if (is_at(value, "llm.provider") || is_at(value, "agents.*.provider") ||
-                   is_at(value, "summary.provider")) {
+        } else if (is_setting(value, "llm.provider") || is_setting(value, "agents.*.provider") ||
+                   is_setting(value, "summary.provider")) {
             check_reference(config, top, problems, value, "llm", MAKI_SUMMARIZER_NAMES);
         }
     }
 }
 
-/* ---- amounts ------------------------------------------------------------------------------------------ */
+/* ---- numbers ------------------------------------------------------------------------------------------ */
 
 /* An invalid threshold of a profile is a warning: the general one is used instead. */
 static void check_profile(maki_problems *problems, const maki_value *value)
@@ -95,15 +96,16 @@ static void check_profile(maki_problems *problems, const maki_value *value)
                       MAKI_PRINTED(value->written), value->number, row->min, row->max);
 }
 
-/* A window that every run refuses. */
+/* Warn of windows below window.minimum: every run refuses them. */
 static void check_windows(const maki_config *config, maki_problems *problems)
 {
     const maki_value *min = maki_config_value_at(config, MAKI_LIT("window.minimum"));
     for (size_t i = 0; min && i < config->count; i++) {
         const maki_value *value = &config->values[i];
-        bool window = is_at(value, "contextWindow") || is_at(value, "profiles.*.contextWindow") ||
-                      is_at(value, "agents.*.contextWindow") ||
-                      is_at(value, "llm.*.context_length") || is_at(value, "window.default");
+        bool window =
+            is_setting(value, "contextWindow") || is_setting(value, "profiles.*.contextWindow") ||
+            is_setting(value, "agents.*.contextWindow") ||
+            is_setting(value, "llm.*.context_length") || is_setting(value, "window.default");
         if (!window || value->source == MAKI_CONFIG_DEFAULT || value->number >= min->number)
             continue;
         maki_problem_warn(problems, value->at,
@@ -167,9 +169,9 @@ static void check_steps(const maki_config *config, const maki_yaml_node *top,
         maki_str path =
             maki_arena_print(problems->arena, "policies.%.*s.%.*s.step",
                              MAKI_PRINTED(value->names[0]), MAKI_PRINTED(value->names[1]));
-        const maki_yaml_node *steps = written(written(top, MAKI_LIT("policies")), value->names[0]);
-        bool refused = written(written(steps, value->names[1]), MAKI_LIT("step")) != NULL;
-        if (refused || maki_config_value_at(config, path)) continue;
+        const maki_yaml_node *steps = node_at(node_at(top, MAKI_LIT("policies")), value->names[0]);
+        bool rejected = node_at(node_at(steps, value->names[1]), MAKI_LIT("step")) != NULL;
+        if (rejected || maki_config_value_at(config, path)) continue;
         maki_problem_add(problems, value->at, "%.*s: its list item has no step; add step: NAME",
                          MAKI_PRINTED(value->written));
     }
@@ -182,7 +184,7 @@ static void check_upstreams(const maki_config *config, const maki_yaml_node *top
     for (size_t cursor = 0; maki_config_next_name(config, "upstreams", &cursor, &name);) {
         const maki_value *models = value_of(config, problems->arena, "upstreams", name, "models");
         if (!models || value_of(config, problems->arena, "upstreams", name, "url")) continue;
-        if (written(written(written(top, MAKI_LIT("upstreams")), name), MAKI_LIT("url"))) continue;
+        if (node_at(node_at(node_at(top, MAKI_LIT("upstreams")), name), MAKI_LIT("url"))) continue;
         maki_problem_add(problems, models->at,
                          "upstreams.%.*s has no url; add url: http://HOST:PORT",
                          MAKI_PRINTED(name));
@@ -197,7 +199,7 @@ static void check_storage(const maki_config *config, maki_problems *problems)
                       "memory.storage: lancedb is not built in; sqlite-vec is used");
 }
 
-/* Settings of the table that nothing acts on yet. */
+/* Warn of settings that have no effect yet. */
 static void check_unused(const maki_config *config, maki_problems *problems)
 {
     for (size_t i = 0; i < config->count; i++) {

@@ -20,9 +20,9 @@ typedef struct maki_setting_path {
     maki_str editor; /* the prefix rooCode or roo-code; len 0: none */
 } maki_setting_path;
 
-/* The path of `key` in `at`; false: there is none. */
+/* Append `key` to `at`; false: no setting has such a path. */
 bool maki_setting_path_step(const maki_setting_path *at, maki_str key, maki_setting_path *out);
-/* Parse a whole path. */
+/* Parse a complete path. */
 bool maki_setting_path_parse(maki_str path, maki_setting_path *out);
 
 /* The row with this path, or NULL. */

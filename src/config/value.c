@@ -1,7 +1,7 @@
 /* value.c -- parse and check the value of a setting.
  *
  * In:     a string with its variables expanded, the row of its setting.
- * Out:    the value, or an error that says what is expected and often what was meant. */
+ * Out:    the value, or an error message with the expected form and, where possible, a suggestion. */
 #include "config/value.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const maki_str no_error = { "", 0 };
 
 static const struct type_row {
     const char *name;
-    bool (*read)(maki_str text, double *out); /* of amounts */
+    bool (*parse)(maki_str text, double *out); /* of numeric types */
 } types[] = {
     [MAKI_CONFIG_FLAG] = { "true or false", maki_amount_flag },
     [MAKI_CONFIG_INTEGER] = { "an integer", maki_amount_integer },
@@ -84,7 +84,7 @@ size_t maki_config_expected(const maki_config_setting *setting, char *out, size_
     return n < 0 ? 0 : (size_t)n < capacity ? (size_t)n : capacity - 1;
 }
 
-/* "must be ..., not "x"" and a hint. */
+/* The error: must be EXPECTED, not "TEXT", and a hint. */
 static maki_str error_of(const maki_config_setting *row, maki_str text, const char *hint,
                          maki_arena *arena)
 {
@@ -142,7 +142,7 @@ maki_str maki_value_check_item(const maki_config_setting *row, maki_str item, ma
     return error_of(row, item, "; for example 127.0.0.1:4747 or [::1]:4747", arena);
 }
 
-/* A hint for a ratio given as a percentage, or the other way round. */
+/* A hint for a ratio given as a percentage, or vice versa. */
 static const char *percent_hint(const maki_config_setting *row, double n, maki_arena *arena)
 {
     if (row->max <= 1 && n > 1 && n <= 100) {
@@ -174,12 +174,12 @@ static maki_str read_amount(maki_value *value, maki_str text, maki_value_form fo
         value->number = text.ptr[0] == '1';
         return no_error;
     }
-    if (!types[row->type].read(text, &value->number))
+    if (!types[row->type].parse(text, &value->number))
         return error_of(row, text, number ? unit_hint(text) : "", arena);
     if ((flag || number) && form == MAKI_VALUE_QUOTED)
         return error_of(row, text, " in quotes, which make it a string; remove them", arena);
-    bool limited = row->min != 0 || row->max != 0;
-    if (row->inherits || !limited) return no_error; /* rules.c checks it */
+    bool has_range = row->min != 0 || row->max != 0;
+    if (row->inherits || !has_range) return no_error; /* rules.c checks it */
     if (value->number >= row->min && value->number <= row->max) return no_error;
     return error_of(row, text, percent_hint(row, value->number, arena), arena);
 }
@@ -201,7 +201,7 @@ maki_str maki_value_read(maki_value *value, maki_str text, maki_value_form form,
     if (text.len && memchr(text.ptr, '\0', text.len)) {
         return MAKI_LIT("must not contain a NUL character");
     }
-    if (types[value->row->type].read) return read_amount(value, text, form, arena);
+    if (types[value->row->type].parse) return read_amount(value, text, form, arena);
     switch (value->row->type) {
     case MAKI_CONFIG_CHOICE: return read_choice(value, text, arena);
     case MAKI_CONFIG_URL: return is_url(text) ? no_error : error_of(value->row, text, "", arena);

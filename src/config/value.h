@@ -31,13 +31,13 @@ typedef enum maki_value_form {
 
 /* Parse `text` into *value, whose row is set.  Returns the error, "must be true or false, not 7"; len 0: none. */
 maki_str maki_value_read(maki_value *value, maki_str text, maki_value_form form, maki_arena *arena);
-/* The same for an item of a list. */
+/* Check an item of a list; the error, len 0: none. */
 maki_str maki_value_check_item(const maki_config_setting *row, maki_str item, maki_arena *arena);
 
 /* "a number from 0.05 to 1", "one of ask, always, never" */
 maki_str maki_value_expected(const maki_config_setting *row, maki_arena *arena);
 bool maki_value_same(const maki_value *a, const maki_value *b);
-/* value->shown (config_print.c). */
+/* The text for display, value->shown (config_print.c). */
 maki_str maki_value_show(const maki_value *value, maki_arena *arena);
 bool maki_value_is_list(const maki_config_setting *row);
 

@@ -2,7 +2,7 @@
  *
  * In:     the bytes of a file, of any content.
  * Out:    a tree in an arena, or problems with line, column and a hint.
- * Always: the nesting and the number of nodes are limited before memory is. */
+ * Always: the depth and the number of nodes are limited, so the limit of the arena is not reached first. */
 #include "config/yaml.h"
 
 #include <yaml.h>
@@ -23,11 +23,11 @@ typedef struct builder {
     maki_yaml_node *open[MAKI_YAML_DEPTH];
     size_t depth;
     maki_yaml_node *top;
-    maki_yaml_item *pair;   /* its key was parsed, its value was not */
-    maki_yaml_item dropped; /* a pair whose key is a mistake */
-    anchor *anchors;        /* newest first: a name may be reused */
+    maki_yaml_item *pair;   /* its value is parsed next; NULL: none is pending */
+    maki_yaml_item dropped; /* discards the value of a pair whose key is a mistake */
+    anchor *anchors;        /* newest first, because a name may be redefined */
     size_t nodes;
-    bool stop; /* a mistake after which the rest is not parsed */
+    bool stop; /* after a mistake that ends the parsing */
 } builder;
 
 static maki_text_position position_of(yaml_mark_t mark)
@@ -69,7 +69,7 @@ bool maki_yaml_is_null(const maki_yaml_node *node)
            (node->text.len == 0 || maki_str_in(node->text, "~|null|Null|NULL"));
 }
 
-/* ---- building ---------------------------------------------------------------------------------------- */
+/* ---- building the tree ---------------------------------------------------------------------------------------- */
 
 static const maki_yaml_item *find_key(const maki_yaml_node *map, maki_str key)
 {
@@ -110,6 +110,7 @@ static void add_key(builder *b, maki_yaml_node *map, const maki_yaml_node *scala
     b->pair = merge || duplicate ? &b->dropped : add_item(b, map, scalar->text, scalar->at);
 }
 
+/* Add a node to the open container: as an item, a key or the value of the pending pair. */
 static void attach(builder *b, maki_yaml_node *node)
 {
     maki_yaml_node *parent = b->depth ? b->open[b->depth - 1] : NULL;
@@ -151,7 +152,7 @@ static maki_yaml_node *new_node(builder *b, maki_yaml_kind kind, yaml_mark_t mar
     return node;
 }
 
-static void push(builder *b, maki_yaml_node *node)
+static void push_container(builder *b, maki_yaml_node *node)
 {
     if (!node) return;
     attach(b, node);
@@ -202,12 +203,12 @@ static void on_event(builder *b, const yaml_event_t *e, size_t *documents)
     case YAML_SCALAR_EVENT: on_scalar(b, e); break;
     case YAML_ALIAS_EVENT: on_alias(b, e); break;
     case YAML_SEQUENCE_START_EVENT:
-        push(b, new_node(b, MAKI_YAML_LIST, e->start_mark, e->data.sequence_start.anchor,
-                         e->data.sequence_start.tag));
+        push_container(b, new_node(b, MAKI_YAML_LIST, e->start_mark, e->data.sequence_start.anchor,
+                                   e->data.sequence_start.tag));
         break;
     case YAML_MAPPING_START_EVENT:
-        push(b, new_node(b, MAKI_YAML_MAP, e->start_mark, e->data.mapping_start.anchor,
-                         e->data.mapping_start.tag));
+        push_container(b, new_node(b, MAKI_YAML_MAP, e->start_mark, e->data.mapping_start.anchor,
+                                   e->data.mapping_start.tag));
         break;
     case YAML_SEQUENCE_END_EVENT:
     case YAML_MAPPING_END_EVENT: b->open[--b->depth]->open = false; break;
@@ -217,24 +218,24 @@ static void on_event(builder *b, const yaml_event_t *e, size_t *documents)
 
 /* ---- syntax errors ----------------------------------------------------------------------------------- */
 
-/* Before libyaml: it accepts UTF-16, and reports byte offsets, not lines. */
+/* Checked before libyaml parses it, which accepts UTF-16 and reports byte offsets instead of lines. */
 static bool check_utf8(maki_str bytes, maki_problems *problems)
 {
-    size_t bad = 0;
+    size_t bad_at = 0;
     if (bytes.len >= 2 && (maki_str_starts(bytes, MAKI_LIT("\xff\xfe")) ||
                            maki_str_starts(bytes, MAKI_LIT("\xfe\xff")))) {
         maki_problem_add(problems, ((maki_text_position){ 1, 1 }),
                          "this is UTF-16; save the file as UTF-8");
         return false;
     }
-    if (maki_utf8_valid(bytes, &bad)) return true;
-    maki_problem_add(problems, position_at(bytes, bad),
+    if (maki_utf8_valid(bytes, &bad_at)) return true;
+    maki_problem_add(problems, position_at(bytes, bad_at),
                      "not valid UTF-8 (byte 0x%02x); save the file as UTF-8",
-                     (unsigned)(unsigned char)bytes.ptr[bad]);
+                     (unsigned)(unsigned char)bytes.ptr[bad_at]);
     return false;
 }
 
-/* The line of a position, and in *from its part from that position on. */
+/* The line of a position; *from is the part of it that begins at the position. */
 static maki_str line_at(maki_str bytes, maki_text_position position, maki_str *from)
 {
     size_t line = 1, i = 0;
@@ -287,14 +288,15 @@ static void add_syntax_error(const yaml_parser_t *parser, maki_str bytes, maki_p
     }
     maki_text_position at = position_of(parser->problem_mark);
     maki_str from, line = line_at(bytes, at, &from);
-    const char *context = parser->context ? parser->context : "", *more = hint(problem, line, from);
-    bool elsewhere = parser->context && parser->context_mark.line + 1 != at.line;
-    if (elsewhere) {
+    const char *context = parser->context ? parser->context : "",
+               *advice = hint(problem, line, from);
+    bool on_another_line = parser->context && parser->context_mark.line + 1 != at.line;
+    if (on_another_line) {
         maki_problem_add(problems, at, "not valid YAML: %s, %s that began on line %zu%s", problem,
-                         context, parser->context_mark.line + 1, more);
+                         context, parser->context_mark.line + 1, advice);
     } else {
         maki_problem_add(problems, at, "not valid YAML: %s%s%s%s", problem, context[0] ? ", " : "",
-                         context, more);
+                         context, advice);
     }
 }
 

@@ -21,9 +21,9 @@
 
 enum {
     HEAD_MAX = 65536,     /* of a reply */
-    RECEIVE_BYTES = 2048, /* curl's buffer, one a call */
+    RECEIVE_BYTES = 2048, /* curl's receive buffer, one for each call */
     UPLOAD_BYTES = 16384, /* the minimum of curl; only for bodies from on_read_body */
-    POOL_MAX = 256,       /* calls kept for reuse */
+    POOL_MAX = 256,       /* maximum of finished calls cached for reuse */
     SWEEP_SECONDS = 1,
 };
 
@@ -31,7 +31,7 @@ enum {
 typedef struct watch {
     struct event *event; /* NULL: not watched */
     short flags;
-    bool used; /* by a call; else its connection is idle */
+    bool in_use; /* by a call; false: its connection is idle */
 } watch;
 
 struct maki_client {
@@ -56,14 +56,14 @@ struct maki_client_call {
     CURL *easy;
     maki_client_callbacks callbacks;
     struct curl_slist *lines; /* in `block` */
-    char *block;              /* the request's head as curl needs it: one allocation */
+    char *block; /* one allocation for the request's header lines and curl's list of them */
     size_t block_size, line_count;
     maki_buf head;        /* the reply's, until complete */
     uint64_t body_offset; /* of the request's body */
-    int64_t active;       /* when a byte last moved, in seconds */
+    int64_t active;       /* time of the last byte in either direction (now_s) */
     bool is_head, head_done, body_paused, reply_paused, cancelled, in_multi;
-    bool unwatched;     /* its socket cannot be watched */
-    maki_status failed; /* a failure of ours, not curl's */
+    bool unwatched;         /* its socket cannot be watched */
+    maki_status own_status; /* an error found here, not by curl; MAKI_OK: none */
     char message[CURL_ERROR_SIZE];
 };
 
@@ -135,7 +135,7 @@ static maki_status status_of(CURLcode code)
 static void finish(maki_client_call *call, CURLcode code)
 {
     maki_client_callbacks callbacks = call->callbacks;
-    maki_status st = call->failed != MAKI_OK ? call->failed : status_of(code);
+    maki_status st = call->own_status != MAKI_OK ? call->own_status : status_of(code);
     char message[CURL_ERROR_SIZE];
     if (st == MAKI_OK && !call->head_done) st = MAKI_UPSTREAM;
     snprintf(message, sizeof message, "%s",
@@ -154,7 +154,8 @@ static void retire_cancelled(maki_client *c)
     }
 }
 
-/* These would never finish.  (If curl were given the error, it would abort every other call too.) */
+/* Fail the calls whose socket cannot be watched: they would never finish.  (An error returned to curl would abort all
+ * other calls too.) */
 static void finish_unwatched(maki_client *c)
 {
     for (maki_client_call *call = c->first; call && c->unwatched;) {
@@ -164,21 +165,21 @@ static void finish_unwatched(maki_client *c)
         }
         c->unwatched--;
         call->unwatched = false;
-        call->failed = MAKI_NOMEM;
+        call->own_status = MAKI_NOMEM;
         snprintf(call->message, sizeof call->message, "out of memory");
         finish(call, CURLE_OUT_OF_MEMORY);
-        call = c->first; /* the handler may have ended others */
+        call = c->first; /* the callback may have ended other calls */
     }
 }
 
-/* curl has returned: finish the calls that are done. */
+/* Called when curl has returned: finish the calls that are done or cancelled. */
 static void reap(maki_client *c)
 {
     CURLMsg *msg;
-    int left;
+    int remaining;
     if (c->cancelled_count) retire_cancelled(c);
     if (c->unwatched) finish_unwatched(c);
-    while ((msg = curl_multi_info_read(c->multi, &left))) {
+    while ((msg = curl_multi_info_read(c->multi, &remaining))) {
         maki_client_call *call;
         CURLcode code = msg->data.result;
         if (msg->msg != CURLMSG_DONE) continue;
@@ -200,14 +201,15 @@ static void socket_action(maki_client *c, curl_socket_t fd, int what)
 
 /* ---- sockets ----
  *
- * For every call on a kept connection curl asks to watch its socket, and afterwards to stop.  We keep
- * watching between calls, which saves system calls; curl calls close_socket when it closes one. */
+ * For every call on a reused connection curl asks to watch its socket, and afterwards to stop.  The socket stays
+ * watched between calls, which saves system calls; curl calls close_socket when it closes one. */
 
+/* The watch of a descriptor, in an array that grows to contain it; NULL: out of memory. */
 static watch *get_watch(maki_client *c, curl_socket_t fd)
 {
     const maki_alloc *alloc = c->env->alloc;
-    size_t need = (size_t)fd + 1, capacity = c->watch_capacity ? c->watch_capacity : 64;
-    while (capacity < need)
+    size_t required = (size_t)fd + 1, capacity = c->watch_capacity ? c->watch_capacity : 64;
+    while (capacity < required)
         capacity *= 2;
     if (capacity > c->watch_capacity) {
         watch *moved = alloc->resize(alloc, c->watches, c->watch_capacity * sizeof *moved,
@@ -230,13 +232,14 @@ static void on_socket(evutil_socket_t fd, short what, void *ctx)
 {
     maki_client *c = ctx;
     int flags = (what & EV_READ ? CURL_CSELECT_IN : 0) | (what & EV_WRITE ? CURL_CSELECT_OUT : 0);
-    if (!c->watches[fd].used) { /* idle: the server closed it, which curl notices itself */
+    if (!c->watches[fd].in_use) { /* idle: the server closed it, which curl detects itself */
         unwatch(&c->watches[fd]);
         return;
     }
     socket_action(c, fd, flags);
 }
 
+/* The socket of a call cannot be watched: finish_unwatched fails the call. */
 static int mark_unwatched(maki_client *c, CURL *easy)
 {
     maki_client_call *call = NULL;
@@ -252,8 +255,8 @@ static int watch_socket(CURL *easy, curl_socket_t fd, int what, void *ctx, void 
     watch *w = get_watch(c, fd);
     (void)unused;
     if (!w) return what == CURL_POLL_REMOVE ? 0 : mark_unwatched(c, easy);
-    w->used = what != CURL_POLL_REMOVE;
-    if (!w->used) {
+    w->in_use = what != CURL_POLL_REMOVE;
+    if (!w->in_use) {
         if (w->flags != (EV_READ | EV_PERSIST)) unwatch(w);
         return 0;
     }
@@ -300,17 +303,17 @@ static void on_sweep(evutil_socket_t fd, short what, void *ctx)
             call = call->next;
             continue;
         }
-        call->failed = MAKI_TIMEOUT;
+        call->own_status = MAKI_TIMEOUT;
         snprintf(call->message, sizeof call->message, "no data for %lld s", (long long)limit);
         finish(call, CURLE_OPERATION_TIMEDOUT);
-        call = c->first; /* the handler may have ended others */
+        call = c->first; /* the callback may have ended other calls */
     }
 }
 
 /* Fail the call: returning 0 from a callback makes curl abort it. */
 static size_t fail_call(maki_client_call *call, maki_status st, const char *message)
 {
-    call->failed = st;
+    call->own_status = st;
     snprintf(call->message, sizeof call->message, "%s", message);
     return 0;
 }
@@ -336,7 +339,7 @@ static size_t read_request_body(char *out, size_t size, size_t count, void *ctx)
     return call->body_paused ? CURL_READFUNC_PAUSE : n;
 }
 
-/* CURLOPT_SEEKFUNCTION: the connection was dead, the body is sent again on another. */
+/* CURLOPT_SEEKFUNCTION: the reused connection was dead, and the body is sent again on another. */
 static int rewind_body(void *ctx, curl_off_t to, int origin)
 {
     maki_client_call *call = ctx;
@@ -347,6 +350,7 @@ static int rewind_body(void *ctx, curl_off_t to, int origin)
 
 /* ---- the reply ------------------------------------------------------------------------------------ */
 
+/* Remove the first line from `rest`; returns it without CR, LF and trailing spaces. */
 static maki_str next_line(maki_str *rest)
 {
     maki_str line = maki_str_cut(rest, '\n');
@@ -355,8 +359,8 @@ static maki_str next_line(maki_str *rest)
     return line;
 }
 
-/* Parse the fields leniently: lines without a colon are skipped.  False: too many. */
-static bool read_fields(maki_str rest, maki_http_head *out)
+/* Parse the fields leniently: lines without a colon are skipped.  False: more than MAKI_HTTP_FIELDS. */
+static bool parse_fields(maki_str rest, maki_http_head *out)
 {
     while (rest.len) {
         maki_str line = next_line(&rest);
@@ -372,7 +376,7 @@ static bool read_fields(maki_str rest, maki_http_head *out)
     return true;
 }
 
-/* "HTTP/1.1 200 OK" */
+/* The reason phrase of a status line: "OK" of "HTTP/1.1 200 OK". */
 static maki_str reason_of(maki_str line)
 {
     maki_str_cut(&line, ' ');
@@ -392,7 +396,7 @@ static bool on_head_complete(maki_client_call *call)
     }
     maki_str rest = maki_buf_str(&call->head);
     maki_str reason = reason_of(next_line(&rest));
-    if (!read_fields(rest, &fields)) return false;
+    if (!parse_fields(rest, &fields)) return false;
     call->head_done = true;
     call->callbacks.on_head(call->callbacks.ctx, (int)status, reason, &fields);
     maki_buf_free(&call->head);
@@ -422,7 +426,7 @@ static size_t on_body_bytes(char *at, size_t size, size_t count, void *ctx)
     maki_client_call *call = ctx;
     size_t n = size * count;
     call->active = now_s();
-    if (call->cancelled) return n == 0; /* anything but n */
+    if (call->cancelled) return n == 0; /* any result but n aborts */
     call->callbacks.on_bytes(call->callbacks.ctx, (maki_str){ at, n });
     return call->cancelled ? 0 : n;
 }
@@ -496,14 +500,15 @@ static bool has_line(const maki_str *lines, size_t count, maki_str name)
 static char default_headers[][16] = { "Accept:", "User-Agent:", "Expect:", "Content-Type:" };
 enum { DEFAULT_HEADERS = sizeof default_headers / sizeof default_headers[0] };
 
-/* "Name:" without a value would remove the field; curl sends an empty one for "Name;". */
-static char *append_line(char **at, maki_str line)
+/* Copy a header line as a C string to *end.  For curl "Name:" without a value removes a field, so a field with an
+ * empty value is written as "Name;". */
+static char *append_line(char **end, maki_str line)
 {
-    char *start = *at;
+    char *start = *end;
     memcpy(start, line.ptr, line.len);
     start[line.len] = '\0';
     if (line.len && start[line.len - 1] == ':') start[line.len - 1] = ';';
-    *at = start + line.len + 1;
+    *end = start + line.len + 1;
     return start;
 }
 
@@ -519,17 +524,17 @@ static maki_status write_lines(maki_client_call *call, const maki_str *lines, si
                                maki_err *err)
 {
     const maki_alloc *alloc = call->client->env->alloc;
-    size_t nodes = (count + DEFAULT_HEADERS + 1) * sizeof(struct curl_slist), need = nodes;
+    size_t nodes = (count + DEFAULT_HEADERS + 1) * sizeof(struct curl_slist), size = nodes;
     for (size_t i = 0; i < count; i++)
-        need += lines[i].len + 1;
-    call->block = alloc->resize(alloc, NULL, 0, need);
+        size += lines[i].len + 1;
+    call->block = alloc->resize(alloc, NULL, 0, size);
     if (!call->block) return maki_fail_nomem(err);
-    call->block_size = need;
+    call->block_size = size;
     call->lines = (struct curl_slist *)(void *)call->block;
     call->line_count = 0;
-    char *at = call->block + nodes;
+    char *end = call->block + nodes;
     for (size_t i = 0; i < count; i++)
-        link_line(call, append_line(&at, lines[i]));
+        link_line(call, append_line(&end, lines[i]));
     for (size_t i = 0; i < DEFAULT_HEADERS; i++) {
         maki_str name = maki_str_of(default_headers[i]);
         if (!has_line(lines, count, maki_str_to(name, name.len - 1)))
@@ -551,7 +556,7 @@ maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str 
     call->head = maki_buf_new(c->env->alloc, HEAD_MAX);
     call->body_offset = 0;
     call->head_done = call->body_paused = call->reply_paused = call->cancelled = false;
-    call->failed = MAKI_OK;
+    call->own_status = MAKI_OK;
     call->message[0] = '\0';
     link_call(call);
     if (write_lines(call, lines, line_count, err) != MAKI_OK) {
@@ -569,19 +574,19 @@ static void set_body(maki_client_call *call, const maki_client_call_request *req
 {
     static char chunked[] = "Transfer-Encoding: chunked";
     CURL *e = call->easy;
-    bool whole = request->kind == MAKI_CLIENT_CALL_WHOLE;
+    bool in_memory = request->kind == MAKI_CLIENT_CALL_WHOLE;
     if (request->kind == MAKI_CLIENT_CALL_NO_BODY) {
         curl_easy_setopt(e, CURLOPT_HTTPGET, 1L); /* also ends an earlier NOBODY */
         if (call->is_head) curl_easy_setopt(e, CURLOPT_NOBODY, 1L);
         return;
     }
-    curl_off_t size = whole ? (curl_off_t)request->body.len : (curl_off_t)request->length;
+    curl_off_t size = in_memory ? (curl_off_t)request->body.len : (curl_off_t)request->length;
     if (request->kind == MAKI_CLIENT_CALL_CHUNKED) {
         link_line(call, chunked);
         size = -1;
     }
     curl_easy_setopt(e, CURLOPT_POST, 1L);
-    curl_easy_setopt(e, CURLOPT_POSTFIELDS, whole ? request->body.ptr : NULL);
+    curl_easy_setopt(e, CURLOPT_POSTFIELDS, in_memory ? request->body.ptr : NULL);
     curl_easy_setopt(e, CURLOPT_POSTFIELDSIZE_LARGE, size);
 }
 
@@ -589,17 +594,17 @@ maki_status maki_client_call_start(maki_client_call *call, const maki_client_cal
                                    maki_err *err)
 {
     CURL *e = call->easy;
-    /* A proxy of the environment is used only for https, which it tunnels unchanged, and not for this
-     * machine, which it could not reach. */
+    /* A proxy from the environment is used only for https, which it tunnels unchanged, and not for loopback
+     * addresses, which it cannot reach. */
     maki_str origin = maki_str_of(request->origin);
     bool tunnel = maki_str_starts(origin, MAKI_LIT("https:")) && !maki_url_is_loopback(origin);
     call->active = now_s();
     set_body(call, request);
     curl_easy_setopt(e, CURLOPT_HTTPHEADER, call->lines);
-    bool set = curl_easy_setopt(e, CURLOPT_URL, request->origin) == CURLE_OK &&
-               curl_easy_setopt(e, CURLOPT_PROXY, tunnel ? NULL : "") == CURLE_OK &&
-               curl_easy_setopt(e, CURLOPT_REQUEST_TARGET, request->target) == CURLE_OK;
-    call->in_multi = set && curl_multi_add_handle(call->client->multi, e) == CURLM_OK;
+    bool options_set = curl_easy_setopt(e, CURLOPT_URL, request->origin) == CURLE_OK &&
+                       curl_easy_setopt(e, CURLOPT_PROXY, tunnel ? NULL : "") == CURLE_OK &&
+                       curl_easy_setopt(e, CURLOPT_REQUEST_TARGET, request->target) == CURLE_OK;
+    call->in_multi = options_set && curl_multi_add_handle(call->client->multi, e) == CURLM_OK;
     return call->in_multi ? MAKI_OK : maki_fail_nomem(err);
 }
 

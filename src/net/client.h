@@ -1,6 +1,6 @@
 /* client.h -- an HTTP client: requests to other servers, with libcurl on an event loop.
  *
- * One thread owns a client, its loop and all its calls; callbacks come in that thread.  Connections are kept
+ * One thread owns a client, its loop and all its calls; callbacks are called in that thread.  Connections are kept
  * alive and reused; so are curl's handles.  HTTP/1.1 only; no redirect is followed, nothing is decoded, no header is
  * added but Host (and Transfer-Encoding for a body without a length).
  *
@@ -32,10 +32,10 @@ typedef struct maki_client_limits {
 maki_status maki_client_open(const maki_env *env, struct event_base *base,
                              const maki_client_limits *limits, maki_client **out, maki_err *err)
     MAKI_MUST_CHECK;
-/* Open calls end without on_done.  Not from a callback.  Accepts NULL. */
+/* Calls in progress end without on_done.  Not from a callback.  Accepts NULL. */
 void maki_client_close(maki_client *client);
 
-/* Limit the connections open at a time, idle ones included; further calls are queued. */
+/* Set the maximum of open connections, idle ones included; calls over it are queued. */
 void maki_client_limit(maki_client *client, size_t connections);
 
 typedef enum maki_client_call_body {
@@ -50,14 +50,15 @@ typedef enum maki_client_call_body {
 typedef struct maki_client_callbacks {
     void *ctx; /* the first argument of each */
     /* Copy bytes of the body from `offset` on, up to `capacity`; returns how many.  0: none yet, until
-     * maki_client_call_body_ready.  *end: these were the last.  MAKI_CLIENT_CALL_ABORT: the call fails.  The same bytes may be
-     * read again, when the connection turned out to be dead. */
+     * maki_client_call_body_ready.  *end: the body is complete.  MAKI_CLIENT_CALL_ABORT: the call fails.  The same
+     * bytes may be read again: when a reused connection is dead, the request is sent again. */
     size_t (*on_read_body)(void *ctx, uint64_t offset, char *out, size_t capacity, bool *end);
     /* The reply's head.  Of `fields`, only the fields are set; the original line extends from a name to the end
      * of its value.  Valid during the call. */
     void (*on_head)(void *ctx, int status, maki_str reason, const maki_http_head *fields);
     void (*on_bytes)(void *ctx, maki_str bytes);
-    /* MAKI_OK: the reply is complete.  MAKI_UPSTREAM, MAKI_TIMEOUT, MAKI_NOMEM, MAKI_TOOBIG: `message` says why. */
+    /* MAKI_OK: the reply is complete.  MAKI_UPSTREAM, MAKI_TIMEOUT, MAKI_NOMEM, MAKI_TOOBIG: `message` is the
+     * reason. */
     void (*on_done)(void *ctx, maki_status status, const char *message);
 } maki_client_callbacks;
 
@@ -74,15 +75,16 @@ typedef struct maki_client_call_request {
     maki_str body;   /* with MAKI_CLIENT_CALL_WHOLE */
     uint64_t length; /* with MAKI_CLIENT_CALL_LENGTH */
 } maki_client_call_request;
-/* Send it.  No callback comes before this returns; when it fails the call is unchanged. */
+/* Send the request.  No callback is called before this returns; on failure the call is unchanged. */
 maki_status maki_client_call_start(maki_client_call *call, const maki_client_call_request *request,
                                    maki_err *err);
 /* More bytes for on_read_body are available, or its end is known. */
 void maki_client_call_body_ready(maki_client_call *call);
-/* Pause and resume reading the reply; one more on_bytes may come after a pause. */
+/* Pause and resume reading the reply; on_bytes may be called once more after a pause. */
 void maki_client_call_pause(maki_client_call *call);
 void maki_client_call_resume(maki_client_call *call);
-/* Closes the connection unless the reply is complete.  May be called from the call's callbacks.  Accepts NULL. */
+/* End the call without on_done; its connection is closed unless the reply is complete.  May be called from the call's
+ * callbacks.  Accepts NULL. */
 void maki_client_call_cancel(maki_client_call *call);
 
 #endif

@@ -1,7 +1,7 @@
 /* conn.c -- the receiving side of a connection: parse heads and bodies, call the handler.
  *
- * A connection is always in one phase (server_internal.h); `step` consumes what it can of the input and returns
- * whether to call it again.  A callback may end the request, pause it, or close the connection: so the phase is
+ * A connection is always in one phase (server_internal.h); `step` consumes as much input as the phase allows and
+ * returns whether to call it again.  A callback may end the request, pause it, or close the connection: so the phase is
  * checked after each, and the memory is freed when the outermost function here returns (enter, leave).
  * Every on_head is followed by exactly one end of the request. */
 #include "net/server_internal.h"
@@ -54,13 +54,14 @@ static void leave(maki_conn *conn)
     if (conn->callback_depth == 0 && conn->dead) conn_free(conn);
 }
 
-void conn_gone(maki_conn *conn, maki_status why)
+/* End an open request with on_gone.  The connection is not freed here. */
+void conn_gone(maki_conn *conn, maki_status reason)
 {
     maki_server *s = conn->server;
     if (!conn->request_open) return;
     conn->request_open = false;
     enter(conn);
-    if (s->callbacks.on_gone) s->callbacks.on_gone(s->callbacks.ctx, conn, why);
+    if (s->callbacks.on_gone) s->callbacks.on_gone(s->callbacks.ctx, conn, reason);
     conn->data = NULL;
     conn->callback_depth--; /* the caller still uses it */
 }
@@ -73,7 +74,7 @@ static void close_write(maki_conn *conn)
     set_deadline(conn, conn->eof ? 0 : conn->server->limits.linger_ms);
 }
 
-/* A close while bytes of the client are unread would be a reset, which may discard our last response.  So
+/* Closing a socket with unread input sends a reset, which may discard the last response.  So
  * shut down the sending side, discard input, and close when the client does. */
 void conn_linger(maki_conn *conn)
 {
@@ -109,8 +110,8 @@ static void begin_request(maki_conn *conn, const maki_http_head *head)
     conn->keep_alive = head->keep_alive && !conn->server->stopping;
     conn->chunked = head->chunked;
     conn->expects = head->expects && (head->chunked || head->body_length > 0);
-    conn->body_left = head->has_length ? head->body_length : 0;
-    conn->body_seen = 0;
+    conn->body_remaining = head->has_length ? head->body_length : 0;
+    conn->body_received = 0;
     conn->chunks = (maki_chunks){ 0 };
     conn->phase = CONN_BODY;
     set_deadline(conn, conn->server->limits.body_ms);
@@ -120,8 +121,8 @@ static void dispatch_head(maki_conn *conn, const maki_http_head *head)
 {
     maki_server *s = conn->server;
     begin_request(conn, head);
-    if (conn->body_left > s->limits.body_bytes) {
-        conn->request_open = false; /* the handler does not know this request yet */
+    if (conn->body_remaining > s->limits.body_bytes) {
+        conn->request_open = false; /* on_head was not called: no on_gone */
         conn_refuse(conn, 413, "the body is larger than the limit");
         return;
     }
@@ -133,33 +134,33 @@ static void dispatch_head(maki_conn *conn, const maki_http_head *head)
     }
 }
 
-/* Is the head complete?  Searches each byte once, however slowly they arrive. */
-static bool head_is_whole(maki_conn *conn, size_t have)
+/* Is the head complete?  Each byte is searched once, however many reads the head takes. */
+static bool head_is_complete(maki_conn *conn, size_t available)
 {
     struct evbuffer *in = input_of(conn);
     struct evbuffer_ptr from;
-    size_t back = conn->scanned < 3 ? conn->scanned : 3;
-    if (evbuffer_ptr_set(in, &from, conn->scanned - back, EVBUFFER_PTR_SET) != 0) return false;
+    size_t overlap = conn->scanned < 3 ? conn->scanned : 3; /* of a CR LF CR LF cut by a read */
+    if (evbuffer_ptr_set(in, &from, conn->scanned - overlap, EVBUFFER_PTR_SET) != 0) return false;
     struct evbuffer_ptr end = evbuffer_search(in, "\r\n\r\n", 4, &from);
-    conn->scanned = have;
+    conn->scanned = available;
     return end.pos >= 0;
 }
 
 static bool step_head(maki_conn *conn)
 {
     struct evbuffer *in = input_of(conn);
-    size_t have = evbuffer_get_length(in), max = conn->server->limits.head_bytes, used = 0;
+    size_t available = evbuffer_get_length(in), max = conn->server->limits.head_bytes, used = 0;
     maki_http_head head;
     maki_err err;
-    if (have == 0) return false;
+    if (available == 0) return false;
     if (conn->scanned == 0) set_deadline(conn, conn->server->limits.head_ms);
-    if (!head_is_whole(conn, have) && have <= max) return false;
+    if (!head_is_complete(conn, available) && available <= max) return false;
     const char *bytes = (const char *)evbuffer_pullup(in, -1);
     if (!bytes) {
         conn_free(conn);
         return false;
     }
-    maki_status st = maki_http_head_parse((maki_str){ bytes, have }, max, &head, &used, &err);
+    maki_status st = maki_http_head_parse((maki_str){ bytes, available }, max, &head, &used, &err);
     if (st != MAKI_OK) {
         conn->keep_alive = false;
         conn->http_1_0 = conn->head_only = false;
@@ -186,29 +187,29 @@ static void body_ended(maki_conn *conn)
         s->callbacks.on_body_end(s->callbacks.ctx, conn);
 }
 
-/* Split off the bytes of this body: *used of them, of which `part` is content. */
-static maki_status split_body(maki_conn *conn, maki_str bytes, size_t *used, maki_str *part,
+/* Consume *used bytes of this request's body; *part is their content, without the framing. */
+static maki_status parse_body(maki_conn *conn, maki_str bytes, size_t *used, maki_str *part,
                               bool *end, maki_err *err)
 {
     if (conn->chunked) return maki_chunks_parse(&conn->chunks, bytes, used, part, end, err);
-    *used = bytes.len < conn->body_left ? bytes.len : (size_t)conn->body_left;
+    *used = bytes.len < conn->body_remaining ? bytes.len : (size_t)conn->body_remaining;
     *part = maki_str_to(bytes, *used);
-    conn->body_left -= *used;
-    *end = conn->body_left == 0;
+    conn->body_remaining -= *used;
+    *end = conn->body_remaining == 0;
     return MAKI_OK;
 }
 
 static bool dispatch_body(maki_conn *conn, maki_str part)
 {
     maki_server *s = conn->server;
-    conn->body_seen += part.len;
+    conn->body_received += part.len;
     set_deadline(conn, s->limits.body_ms);
-    if (conn->body_seen > s->limits.body_bytes) {
+    if (conn->body_received > s->limits.body_bytes) {
         conn_gone(conn, MAKI_TOOBIG);
         conn_refuse(conn, 413, "the body is larger than the limit");
         return false;
     }
-    if (!conn->request_open && conn->body_seen > DISCARD_MAX) {
+    if (!conn->request_open && conn->body_received > DISCARD_MAX) {
         conn_linger(conn);
         return false;
     }
@@ -217,12 +218,13 @@ static bool dispatch_body(maki_conn *conn, maki_str part)
     return !conn->dead && conn->phase == CONN_BODY;
 }
 
-/* Pass the body in `bytes` to the handler; *used of them were consumed.  False: stop for now. */
+/* Pass the body in `bytes` to the handler; *used of them were consumed.  False: parsing must not continue in this
+ * call. */
 static bool feed_body(maki_conn *conn, maki_str bytes, size_t *used, bool *end)
 {
     maki_str part = { "", 0 };
     maki_err err;
-    maki_status st = split_body(conn, bytes, used, &part, end, &err);
+    maki_status st = parse_body(conn, bytes, used, &part, end, &err);
     if (st != MAKI_OK) {
         refuse(conn, st, st == MAKI_TOOBIG ? 413 : 400, &err);
         return false;
@@ -233,33 +235,34 @@ static bool feed_body(maki_conn *conn, maki_str bytes, size_t *used, bool *end)
 static bool step_body(maki_conn *conn)
 {
     struct evbuffer *in = input_of(conn);
-    struct evbuffer_iovec block = { "", 0 };
+    struct evbuffer_iovec input = { "", 0 };
     size_t used = 0;
     bool end = false;
     if (conn->paused) return false;
-    evbuffer_peek(in, -1, NULL, &block, 1);
-    if (!feed_body(conn, (maki_str){ block.iov_base, block.iov_len }, &used, &end))
+    evbuffer_peek(in, -1, NULL, &input, 1);
+    if (!feed_body(conn, (maki_str){ input.iov_base, input.iov_len }, &used, &end))
         return !conn->dead && conn->phase != CONN_BODY;
     evbuffer_drain(in, used);
     if (end) body_ended(conn);
     return !conn->dead && (end || (used > 0 && !conn->paused));
 }
 
-/* A bufferevent reads 4 KB at a time.  The rest of a long body is read from the socket directly, in larger blocks;
- * the bufferevent still notices its end and errors. */
+/* A bufferevent reads 4 KB at a time.  The rest of a long body is read from the socket directly, BODY_BUFFER bytes at
+ * a time; the bufferevent still reports its end and errors. */
 static void read_long_body(maki_conn *conn)
 {
-    char block[BODY_BLOCK];
+    char buffer[BODY_BUFFER];
     evutil_socket_t fd = bufferevent_getfd(conn->bev);
     bool end = false;
-    for (int i = 0; i < BODY_BLOCKS && !end; i++) {
+    for (int i = 0; i < BODY_READS_MAX && !end; i++) {
         if (conn->dead || conn->paused || conn->chunked || conn->phase != CONN_BODY ||
-            conn->body_left == 0 || evbuffer_get_length(input_of(conn)) > 0)
+            conn->body_remaining == 0 || evbuffer_get_length(input_of(conn)) > 0)
             return;
-        size_t max = conn->body_left < sizeof block ? (size_t)conn->body_left : sizeof block;
+        size_t max =
+            conn->body_remaining < sizeof buffer ? (size_t)conn->body_remaining : sizeof buffer;
         size_t used = 0;
-        ssize_t n = recv(fd, block, max, MSG_DONTWAIT);
-        if (n <= 0 || !feed_body(conn, (maki_str){ block, (size_t)n }, &used, &end)) return;
+        ssize_t n = recv(fd, buffer, max, MSG_DONTWAIT);
+        if (n <= 0 || !feed_body(conn, (maki_str){ buffer, (size_t)n }, &used, &end)) return;
     }
     if (end) body_ended(conn);
 }
@@ -269,21 +272,21 @@ static void read_long_body(maki_conn *conn)
 void conn_request_done(maki_conn *conn)
 {
     bool reusable = conn->phase == CONN_WAIT ||
-                    (!conn->expects && (conn->chunked || conn->body_left <= DISCARD_MAX));
+                    (!conn->expects && (conn->chunked || conn->body_remaining <= DISCARD_MAX));
     if (!conn->keep_alive || conn->server->stopping || !reusable) {
         conn_linger(conn);
         return;
     }
     if (conn->paused) maki_conn_resume(conn);
     if (conn->phase != CONN_WAIT) {
-        conn->body_seen = 0; /* the rest is discarded, up to DISCARD_MAX */
+        conn->body_received = 0; /* the rest is discarded, up to DISCARD_MAX */
         return;
     }
     conn->phase = CONN_HEAD;
     conn->scanned = 0;
     set_deadline(conn, conn->server->limits.idle_ms);
     if (!conn->callback_depth && evbuffer_get_length(input_of(conn)) > 0) {
-        /* the next request is here: defer it, the handler is still in this one */
+        /* the next request is buffered: defer it, because the handler may still be on the stack */
         bufferevent_trigger(conn->bev, EV_READ,
                             BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
     }
@@ -342,12 +345,12 @@ static void on_write(struct bufferevent *bev, void *ctx)
         enter(conn);
         callbacks->on_drained(callbacks->ctx, conn);
         if (!conn->request_open)
-            run_steps(conn); /* it ended the request: the next one may be buffered already */
+            run_steps(conn); /* the request was ended: the next one may be buffered already */
         leave(conn);
     }
 }
 
-/* The client closed its side, the connection failed, or the client reads nothing. */
+/* The client closed its sending side, the connection failed, or the client did not read for write_ms. */
 static void on_event(struct bufferevent *bev, short what, void *ctx)
 {
     maki_conn *conn = ctx;
@@ -371,7 +374,8 @@ void conn_timeout(maki_conn *conn)
         conn_free(conn);
         return;
     }
-    if (conn->phase == CONN_BODY && conn->paused) return; /* we paused it */
+    if (conn->phase == CONN_BODY && conn->paused)
+        return; /* the handler paused it: not the client's fault */
     if (slow_head || (conn->phase == CONN_BODY && conn->request_open)) {
         conn_gone(conn, MAKI_TIMEOUT);
         conn_refuse(conn, 408,
@@ -393,14 +397,14 @@ maki_conn *conn_new(maki_server *s, evutil_socket_t fd)
         maki_delete(alloc, conn);
         return NULL;
     }
-    size_t ahead = s->limits.head_bytes < READ_AHEAD ? READ_AHEAD : s->limits.head_bytes + 1;
-    struct timeval slow = { .tv_sec = s->limits.write_ms / 1000,
-                            .tv_usec = s->limits.write_ms % 1000 * 1000 };
+    size_t read_max = s->limits.head_bytes < READ_AHEAD ? READ_AHEAD : s->limits.head_bytes + 1;
+    struct timeval write_timeout = { .tv_sec = s->limits.write_ms / 1000,
+                                     .tv_usec = s->limits.write_ms % 1000 * 1000 };
     bufferevent_setcb(conn->bev, on_read, on_write, on_event, conn);
-    bufferevent_setwatermark(conn->bev, EV_READ, 0, ahead);
+    bufferevent_setwatermark(conn->bev, EV_READ, 0, read_max);
     bufferevent_setwatermark(conn->bev, EV_WRITE, DRAINED, 0);
-    bufferevent_set_timeouts(conn->bev, NULL, &slow);
-    bufferevent_disable(conn->bev, EV_WRITE); /* which is on in a new one */
+    bufferevent_set_timeouts(conn->bev, NULL, &write_timeout);
+    bufferevent_disable(conn->bev, EV_WRITE); /* conn_flush enables it when needed */
     bufferevent_enable(conn->bev, EV_READ);
     set_deadline(conn, s->limits.idle_ms);
     return conn;
@@ -424,9 +428,9 @@ void maki_conn_resume(maki_conn *conn)
     bufferevent_trigger(conn->bev, EV_READ, BEV_TRIG_IGNORE_WATERMARKS | BEV_TRIG_DEFER_CALLBACKS);
 }
 
-void maki_conn_set_data(maki_conn *conn, void *what)
+void maki_conn_set_data(maki_conn *conn, void *data)
 {
-    conn->data = what;
+    conn->data = data;
 }
 
 void *maki_conn_data(const maki_conn *conn)

@@ -1,7 +1,8 @@
 /* conn_reply.c -- the sending side of a connection: status line, framing, body, errors.
  *
- * Bytes are appended to the bufferevent's output and written to the socket directly.  If memory runs out, bytes are
- * missing: the connection is marked and closed by the next sweep, so that a client never gets a wrong body. */
+ * Bytes are appended to the bufferevent's output and written to the socket directly.  When an append
+ * fails (out of memory), nothing more is sent and the next sweep closes the connection: a client never gets a wrong
+ * body. */
 #include "net/server_internal.h"
 
 #include <assert.h>
@@ -65,7 +66,8 @@ void conn_flush(maki_conn *conn)
     struct evbuffer *out = bufferevent_get_output(conn->bev);
     if (conn->out_of_memory || conn->write_blocked) return;
     evbuffer_unfreeze(out, 1);
-    (void)evbuffer_write(out, bufferevent_getfd(conn->bev)); /* an error will be reported again */
+    /* the bufferevent reports an error too */
+    (void)evbuffer_write(out, bufferevent_getfd(conn->bev));
     evbuffer_freeze(out, 1);
     conn->write_blocked = evbuffer_get_length(out) > 0;
     if (conn->write_blocked) bufferevent_enable(conn->bev, EV_WRITE);
@@ -83,13 +85,13 @@ static bool has_no_body(int status)
     return status == 204 || status == 304 || status / 100 == 1;
 }
 
-static void choose_framing(maki_conn *conn, const maki_reply *reply)
+static void select_framing(maki_conn *conn, const maki_reply *reply)
 {
     maki_framing framing = reply->framing;
     if (framing == MAKI_FRAME_CHUNKED && conn->http_1_0) framing = MAKI_FRAME_CLOSE;
     if (has_no_body(reply->status)) framing = MAKI_FRAME_NONE;
     conn->framing = (uint8_t)framing;
-    conn->reply_left = framing == MAKI_FRAME_LENGTH && !conn->head_only ? reply->length : 0;
+    conn->reply_remaining = framing == MAKI_FRAME_LENGTH && !conn->head_only ? reply->length : 0;
     if (framing == MAKI_FRAME_CLOSE) conn->keep_alive = false;
 }
 
@@ -98,7 +100,7 @@ static bool can_keep_alive(const maki_conn *conn)
 {
     if (!conn->keep_alive || conn->server->stopping) return false;
     if (conn->phase == CONN_WAIT) return true;
-    return !conn->expects && (conn->chunked || conn->body_left <= DISCARD_MAX);
+    return !conn->expects && (conn->chunked || conn->body_remaining <= DISCARD_MAX);
 }
 
 static void append_framing(maki_conn *conn, const maki_reply *reply)
@@ -124,7 +126,7 @@ void maki_conn_start(maki_conn *conn, const maki_reply *reply)
     char line[32];
     assert(!conn->started);
     conn->started = true;
-    choose_framing(conn, reply);
+    select_framing(conn, reply);
     conn->keep_alive = can_keep_alive(conn);
     int n = snprintf(line, sizeof line, "HTTP/1.1 %d ", reply->status);
     conn_append(conn, (maki_str){ line, (size_t)n });
@@ -144,9 +146,9 @@ void maki_conn_send(maki_conn *conn, maki_str bytes)
     assert(conn->started);
     if (bytes.len == 0 || conn->head_only || conn->framing == MAKI_FRAME_NONE) return;
     if (conn->framing == MAKI_FRAME_LENGTH) {
-        if (bytes.len > conn->reply_left)
-            bytes.len = (size_t)conn->reply_left; /* ignore the excess */
-        conn->reply_left -= bytes.len;
+        if (bytes.len > conn->reply_remaining)
+            bytes.len = (size_t)conn->reply_remaining; /* ignore the excess */
+        conn->reply_remaining -= bytes.len;
     }
     if (conn->framing == MAKI_FRAME_CHUNKED) {
         size_t n = maki_chunk_head(bytes.len, head);
@@ -162,14 +164,14 @@ void maki_conn_end(maki_conn *conn)
     if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only)
         conn_append(conn, MAKI_LIT(MAKI_CHUNKS_END));
     if (maki_conn_waiting(conn) > 0) conn_flush(conn);
-    if (conn->reply_left > 0) conn->keep_alive = false; /* fewer than promised */
+    if (conn->reply_remaining > 0) conn->keep_alive = false; /* fewer bytes than Content-Length */
     conn->request_open = false;
     conn->data = NULL;
     conn_request_done(conn);
 }
 
-/* Start, send and end in one. */
-static void answer(maki_conn *conn, int status, maki_str fields, maki_str body)
+/* Send a complete response: start, body and end. */
+static void respond(maki_conn *conn, int status, maki_str fields, maki_str body)
 {
     maki_conn_start(conn, &(maki_reply){ .status = status,
                                          .reason = maki_str_of(maki_http_reason(status)),
@@ -189,7 +191,7 @@ void maki_conn_drop(maki_conn *conn)
 
 /* ---- errors --------------------------------------------------------------------------------------- */
 
-static const char *type_of(int status)
+static const char *error_type(int status)
 {
     switch (status) {
     case 403:
@@ -212,10 +214,10 @@ void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *m
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&body), NULL);
     maki_jw_print(&w, "{'error':{'type':%z,'message':%s}}", type, maki_str_of(message));
-    bool whole = maki_jw_end(&w) == MAKI_OK;
+    bool complete = maki_jw_end(&w) == MAKI_OK;
     maki_buf_add_byte(&body, '\n');
-    maki_str text = whole ? maki_buf_str(&body) : MAKI_LIT("{\"error\":{}}\n");
-    answer(conn, status, MAKI_LIT("Content-Type: application/json\r\n"), text);
+    maki_str text = complete ? maki_buf_str(&body) : MAKI_LIT("{\"error\":{}}\n");
+    respond(conn, status, MAKI_LIT("Content-Type: application/json\r\n"), text);
     maki_buf_free(&body);
 }
 
@@ -227,5 +229,5 @@ void conn_refuse(maki_conn *conn, int status, const char *message)
         return;
     }
     conn->started = conn->keep_alive = false;
-    maki_conn_fail(conn, status, type_of(status), message);
+    maki_conn_fail(conn, status, error_type(status), message);
 }

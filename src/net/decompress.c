@@ -1,5 +1,5 @@
-/* decompress.c -- zlib and zstd behind one function: the output goes to the sink a buffer at a time, and its total
- * is checked before each, so memory does not depend on the body. */
+/* decompress.c -- decompress a body with zlib or zstd: the output is written to the sink one buffer at a time, after
+ * its total was checked against the limit, so memory does not depend on the size of the body. */
 #include "net/decompress.h"
 
 #include <zlib.h>
@@ -11,7 +11,7 @@
 
 enum {
     BUFFER_SIZE = 65536,
-    ZSTD_WINDOW = 23 /* bits: 8 MB, the maximum over HTTP (RFC 9659) */
+    ZSTD_WINDOW_LOG_MAX = 23 /* bits: 8 MB, the maximum over HTTP (RFC 9659) */
 };
 
 maki_coding maki_coding_of(maki_str value)
@@ -32,7 +32,7 @@ static maki_status fail_corrupt(maki_err *err)
     return maki_fail(err, MAKI_INVALID, "the body is corrupt, or not in its Content-Encoding");
 }
 
-/* Forward output to the sink, and enforce the limit. */
+/* Check the limit, then write a buffer of output to the sink. */
 static maki_status emit(maki_sink out, maki_str buffer, uint64_t *total, uint64_t max,
                         maki_err *err)
 {
@@ -44,7 +44,7 @@ static maki_status emit(maki_sink out, maki_str buffer, uint64_t *total, uint64_
     return buffer.len ? out.write(out.ctx, buffer, err) : MAKI_OK;
 }
 
-/* zlib counts in 32 bits: the input is passed in parts. */
+/* zlib counts in 32 bits, so the input is passed in chunks of at most 1 GB. */
 static void refill_input(z_stream *z, maki_str *rest)
 {
     size_t n = rest->len < (1u << 30) ? rest->len : 1u << 30;
@@ -76,11 +76,11 @@ static maki_status run_zlib(z_stream *z, maki_str rest, uint64_t max, maki_sink 
     return st;
 }
 
-static maki_status decode_zlib(int window, maki_str compressed, uint64_t max, maki_sink out,
+static maki_status decode_zlib(int window_bits, maki_str compressed, uint64_t max, maki_sink out,
                                maki_err *err)
 {
     z_stream z = { 0 };
-    if (inflateInit2(&z, window) != Z_OK) return maki_fail_nomem(err);
+    if (inflateInit2(&z, window_bits) != Z_OK) return maki_fail_nomem(err);
     maki_status st = run_zlib(&z, compressed, max, out, err);
     inflateEnd(&z);
     return st;
@@ -95,17 +95,17 @@ static maki_status decode_zstd(maki_str compressed, uint64_t max, maki_sink out,
     ZSTD_DCtx *ctx = ZSTD_createDCtx();
     if (!ctx) return maki_fail_nomem(err);
     /* a limit on memory per request */
-    ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW);
+    ZSTD_DCtx_setParameter(ctx, ZSTD_d_windowLogMax, ZSTD_WINDOW_LOG_MAX);
     ZSTD_inBuffer in = { compressed.ptr, compressed.len, 0 };
-    bool full = false; /* more output may be buffered, though all input is consumed */
-    while (st == MAKI_OK && (in.pos < in.size || full)) {
+    bool output_full = false; /* then zstd may have more output, even if all input is consumed */
+    while (st == MAKI_OK && (in.pos < in.size || output_full)) {
         ZSTD_outBuffer output = { buffer, BUFFER_SIZE, 0 };
         rc = ZSTD_decompressStream(ctx, &output, &in);
         if (ZSTD_isError(rc))
             st = fail_corrupt(err);
         else
             st = emit(out, (maki_str){ buffer, output.pos }, &total, max, err);
-        full = output.pos == BUFFER_SIZE;
+        output_full = output.pos == BUFFER_SIZE;
     }
     if (st == MAKI_OK && rc != 0) st = fail_corrupt(err); /* truncated */
     ZSTD_freeDCtx(ctx);
@@ -120,7 +120,7 @@ maki_status maki_decompress(maki_coding coding, maki_str compressed, uint64_t ma
     case MAKI_CODING_NONE: return emit(out, compressed, &total, max, err);
     case MAKI_CODING_GZIP: return decode_zlib(15 + 16, compressed, max, out, err);
     case MAKI_CODING_DEFLATE: {
-        /* With a zlib header, as the standard requires, or raw, as some send it. */
+        /* With a zlib header, as the standard requires, or raw deflate, as some clients send. */
         bool raw =
             compressed.len < 2 || (compressed.ptr[0] & 0x0f) != 8 ||
             ((unsigned char)compressed.ptr[0] * 256u + (unsigned char)compressed.ptr[1]) % 31 != 0;

@@ -12,7 +12,7 @@ typedef enum maki_coding {
     MAKI_CODING_UNKNOWN /* unsupported, or several combined */
 } maki_coding;
 
-/* By the value of Content-Encoding. */
+/* Parse the value of Content-Encoding. */
 maki_coding maki_coding_of(maki_str value);
 
 /* Decompress into `out`.  MAKI_TOOBIG: the result is over `max` bytes (a few bytes can become gigabytes);

@@ -1,5 +1,5 @@
-/* http_chunk.c -- a state machine over the bytes between chunks; the bytes of a chunk are passed as one span.
- * Lines must end with CRLF, and everything between two chunks is limited to MAKI_CHUNK_LINE_MAX bytes. */
+/* http_chunk.c -- parse chunked encoding: a state machine for the bytes between chunks; those of a chunk are returned
+ * as one span. Lines must end with CRLF, and everything between two chunks is limited to MAKI_CHUNK_LINE_MAX bytes. */
 #include "net/http_chunk.h"
 
 #include <stdio.h>
@@ -8,19 +8,19 @@
 
 enum {
     SIZE,      /* digits of the size of a chunk */
-    EXTENSION, /* what may follow them */
-    SIZE_LF,   /* the LF after that */
+    EXTENSION, /* skipped: from ; or white space to CR */
+    SIZE_LF,   /* the LF after a size or extension */
     BODY,
     BODY_CR, /* the line end after the body of a chunk */
     BODY_LF,
     TRAILER,     /* at the beginning of a line after the last chunk */
-    TRAILER_ANY, /* inside of one */
-    TRAILER_LF,  /* its LF */
+    TRAILER_ANY, /* inside a trailer line */
+    TRAILER_LF,  /* the LF of a trailer line */
     LAST_LF,     /* the LF of the empty line */
     DONE
 };
 
-static int hex(char c)
+static int hex_value(char c)
 {
     if (c >= '0' && c <= '9') return c - '0';
     if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -33,10 +33,10 @@ static maki_status fail_invalid(maki_err *err)
     return maki_fail(err, MAKI_INVALID, "the body is not valid chunked encoding");
 }
 
-/* A byte of the size of a chunk. */
-static maki_status size_byte(maki_chunks *c, char byte, maki_err *err)
+/* Parse a byte of the line with the size of a chunk. */
+static maki_status parse_size_byte(maki_chunks *c, char byte, maki_err *err)
 {
-    int digit = hex(byte);
+    int digit = hex_value(byte);
     if (digit >= 0) {
         if (c->digits == 15) return maki_fail(err, MAKI_TOOBIG, "a chunk of 2^60 bytes or more");
         c->left = c->left << 4 | (uint64_t)digit;
@@ -53,14 +53,15 @@ static maki_status size_byte(maki_chunks *c, char byte, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status line_byte(maki_chunks *c, char byte, maki_err *err)
+/* Parse a byte outside of a chunk's body. */
+static maki_status parse_line_byte(maki_chunks *c, char byte, maki_err *err)
 {
     if (++c->line > MAKI_CHUNK_LINE_MAX) {
         return maki_fail(err, MAKI_TOOBIG, "more than %d bytes between chunks",
                          MAKI_CHUNK_LINE_MAX);
     }
     switch (c->state) {
-    case SIZE: return size_byte(c, byte, err);
+    case SIZE: return parse_size_byte(c, byte, err);
     case EXTENSION:
         if (byte == '\n') return fail_invalid(err);
         if (byte == '\r') c->state = SIZE_LF;
@@ -102,7 +103,7 @@ maki_status maki_chunks_parse(maki_chunks *c, maki_str bytes, size_t *used, maki
     size_t i = 0;
     *body = (maki_str){ "", 0 };
     while (i < bytes.len && c->state != DONE && c->state != BODY) {
-        maki_status st = line_byte(c, bytes.ptr[i++], err);
+        maki_status st = parse_line_byte(c, bytes.ptr[i++], err);
         if (st != MAKI_OK) return st;
     }
     if (c->state == BODY && i < bytes.len) {

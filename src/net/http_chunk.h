@@ -21,8 +21,8 @@ typedef struct maki_chunks {
     uint8_t digits; /* of the current size */
 } maki_chunks;
 
-/* Parse the start of `bytes`: *used of them were consumed, *body is the body among them (len 0: none).  Call again
- * with the rest until all is used or *end, after which the rest belongs to the next request.
+/* Parse the start of `bytes`: *used of them were consumed, *body is the content among them (len 0: none).  Call again
+ * with the rest until all is consumed or *end, after which the rest belongs to the next request.
  * MAKI_INVALID: not a chunked body. */
 maki_status maki_chunks_parse(maki_chunks *chunks, maki_str bytes, size_t *used, maki_str *body,
                               bool *end, maki_err *err);

@@ -1,5 +1,5 @@
 /* http_head.c -- find the end of the head, split it into lines, then derive framing and keep-alive from the fields.
- * Heads that another program might read differently are refused. */
+ * Ambiguous heads, which another program might parse differently, are refused. */
 #include "net/http_head.h"
 
 #include <string.h>
@@ -43,22 +43,22 @@ static maki_str trim(maki_str text)
     return text;
 }
 
-/* The next word of a list separated by commas; false at its end. */
-static bool next_list_item(maki_str *list, maki_str *word)
+/* Remove the next non-empty item from a comma-separated list; false at its end. */
+static bool next_list_item(maki_str *list, maki_str *item)
 {
     while (list->len) {
-        *word = trim(maki_str_cut(list, ','));
-        if (word->len) return true;
+        *item = trim(maki_str_cut(list, ','));
+        if (item->len) return true;
     }
     return false;
 }
 
-/* Does a list value ("gzip, chunked") have this word? */
-static bool list_has(maki_str list, maki_str word)
+/* Does a list ("gzip, chunked") contain this item, ignoring case? */
+static bool list_has(maki_str list, maki_str wanted)
 {
     maki_str item;
     while (next_list_item(&list, &item))
-        if (maki_http_same(item, word)) return true;
+        if (maki_http_same(item, wanted)) return true;
     return false;
 }
 
@@ -91,11 +91,11 @@ bool maki_http_hop_field(const maki_http_head *head, maki_str name)
 
 /* ---- parsing -------------------------------------------------------------------------------------- */
 
-/* Cut the line up to CRLF off `rest`. */
+/* Remove the first line from `rest`; *line is it without CRLF. */
 static maki_status next_line(maki_str *rest, maki_str *line, maki_err *err)
 {
     const char *end = memchr(rest->ptr, '\n', rest->len);
-    size_t len = (size_t)(end - rest->ptr); /* the caller found the end of the head */
+    size_t len = (size_t)(end - rest->ptr); /* the caller has checked that there is a line end */
     if (len == 0 || rest->ptr[len - 1] != '\r')
         return maki_fail(err, MAKI_INVALID, "a line of the head does not end with CR LF");
     *line = (maki_str){ rest->ptr, len - 1 };
@@ -146,7 +146,7 @@ static maki_status parse_field(maki_str line, maki_http_head *out, maki_err *err
 
 /* ---- framing, keep-alive -------------------------------------------------------------------------- */
 
-static maki_status read_length(maki_str value, maki_http_head *out, maki_err *err)
+static maki_status parse_content_length(maki_str value, maki_http_head *out, maki_err *err)
 {
     uint64_t length;
     if (!maki_str_number(value, &length))
@@ -158,10 +158,10 @@ static maki_status read_length(maki_str value, maki_http_head *out, maki_err *er
     return MAKI_OK;
 }
 
-static maki_status read_field(const maki_http_field *field, maki_http_head *out, maki_err *err)
+static maki_status apply_field(const maki_http_field *field, maki_http_head *out, maki_err *err)
 {
     if (maki_http_same(field->name, MAKI_LIT("content-length")))
-        return read_length(field->value, out, err);
+        return parse_content_length(field->value, out, err);
     if (maki_http_same(field->name, MAKI_LIT("transfer-encoding"))) {
         if (out->chunked || !maki_http_same(field->value, MAKI_LIT("chunked")))
             return maki_fail(err, MAKI_UNSUPPORTED, "a transfer coding other than chunked");
@@ -178,12 +178,12 @@ static maki_status read_field(const maki_http_field *field, maki_http_head *out,
     return MAKI_OK;
 }
 
-static maki_status read_fields(maki_http_head *out, maki_err *err)
+static maki_status apply_fields(maki_http_head *out, maki_err *err)
 {
     size_t hosts = 0;
     out->keep_alive = out->minor == 1;
     for (size_t i = 0; i < out->field_count; i++) {
-        maki_status st = read_field(&out->fields[i], out, err);
+        maki_status st = apply_field(&out->fields[i], out, err);
         if (st != MAKI_OK) return st;
         hosts += maki_http_same(out->fields[i].name, MAKI_LIT("host"));
     }
@@ -216,7 +216,7 @@ maki_status maki_http_head_parse(maki_str bytes, size_t max, maki_http_head *out
         st = next_line(&rest, &line, err);
         if (st == MAKI_OK) st = parse_field(line, out, err);
     }
-    if (st == MAKI_OK) st = read_fields(out, err);
+    if (st == MAKI_OK) st = apply_fields(out, err);
     if (st == MAKI_OK) *used = len;
     return st;
 }

@@ -1,8 +1,8 @@
 /* http_head.h -- parse the head of an HTTP/1.1 request: request line, fields, length of the body.
  *
- * Strict where two programs could read one head differently, because that is how requests are smuggled:
+ * Strict where two programs could parse one head differently, which would allow request smuggling:
  * a line ends with CRLF, a name has no space before its colon, no line continues another, the
- * length is given once and in one way.  Spans point into the bytes that were parsed. */
+ * length of the body is defined by one field only.  Spans point into the bytes that were parsed. */
 #ifndef MAKI_NET_HTTP_HEAD_H
 #define MAKI_NET_HTTP_HEAD_H
 
@@ -30,7 +30,7 @@ typedef struct maki_http_head {
     bool keep_alive;
     bool chunked;         /* Transfer-Encoding: chunked */
     bool expects;         /* the client waits for 100 Continue */
-    bool has_length;      /* neither: there is no body */
+    bool has_length;      /* Content-Length; without it and `chunked` there is no body */
     uint64_t body_length; /* if has_length */
 } maki_http_head;
 
@@ -42,7 +42,7 @@ maki_status maki_http_head_parse(maki_str bytes, size_t max, maki_http_head *out
 
 /* The value of the first field of this name, ignoring case; NULL: none. */
 const maki_str *maki_http_field_named(const maki_http_head *head, maki_str name);
-/* The value itself; len 0 when it is missing or empty. */
+/* The same as a string; len 0 when the field is missing or empty. */
 maki_str maki_http_value(const maki_http_head *head, const char *name);
 
 /* Are these equal, ignoring the case of ASCII letters? */

@@ -1,7 +1,7 @@
 /* server.c -- listening sockets, the list of connections, timeouts, shutdown.
  *
- * All connections are in one list.  Instead of a timer each, one sweep compares their deadlines.  A connection
- * may be removed while the list is iterated: `cursor` is the next one, and server_remove advances it. */
+ * All connections are in one list.  Instead of one timer per connection, a periodic sweep compares their deadlines.  A
+ * connection may be removed while the list is iterated: `cursor` is the next one, and server_remove advances it. */
 #include "net/server_internal.h"
 
 #include <errno.h>
@@ -17,9 +17,10 @@
 #include "base/platform.h"
 
 enum {
-    SWEEP_MS = 250,      /* granularity of timeouts */
-    RETRY_MS = 200,      /* after accept failed */
-    REFUSED_MAX = 128,   /* connections over the limit that get a 503; more are just closed */
+    SWEEP_MS = 250, /* granularity of timeouts */
+    RETRY_MS = 200, /* retry delay after accept failed */
+    REFUSED_MAX =
+        128, /* connections over the limit that get a 503; others are closed without a response */
     STOP_LINGER_MS = 250 /* instead of linger_ms, while stopping */
 };
 
@@ -81,12 +82,12 @@ static void on_accept_error(struct evconnlistener *listener, void *ctx)
 {
     maki_server *s = ctx;
     struct timeval delay = { .tv_usec = RETRY_MS * 1000 };
-    char words[120];
+    char message[120];
     (void)listener;
-    snprintf(words, sizeof words, "cannot accept a connection: %s", strerror(errno));
+    snprintf(message, sizeof message, "cannot accept a connection: %s", strerror(errno));
     enable_listeners(s, false);
     evtimer_add(s->resume, &delay);
-    if (s->callbacks.on_accept_error) s->callbacks.on_accept_error(s->callbacks.ctx, words);
+    if (s->callbacks.on_accept_error) s->callbacks.on_accept_error(s->callbacks.ctx, message);
 }
 
 static void on_resume(evutil_socket_t fd, short what, void *ctx)
@@ -95,7 +96,7 @@ static void on_resume(evutil_socket_t fd, short what, void *ctx)
     enable_listeners(ctx, true);
 }
 
-/* ---- timeouts -------------------- ---------------------------------------------------------------- */
+/* ---- timeouts ------------------------------------------------------------------------------------- */
 
 /* Check every connection: 10,000 take about 50 us, and a request needs no timer. */
 static void on_sweep(evutil_socket_t fd, short what, void *ctx)
@@ -133,20 +134,20 @@ maki_status maki_server_open(const maki_env *env, struct event_base *base,
     return MAKI_OK;
 }
 
-/* The bound address, as ADDRESS:PORT. */
+/* Format the address of a listening socket as ADDRESS:PORT. */
 static void print_bound_address(evutil_socket_t fd, char *bound, size_t capacity)
 {
-    struct sockaddr_storage got;
-    socklen_t len = sizeof got;
+    struct sockaddr_storage local;
+    socklen_t len = sizeof local;
     char host[INET6_ADDRSTRLEN], port[8];
-    if (!bound || getsockname(fd, (struct sockaddr *)&got, &len) != 0 ||
-        getnameinfo((struct sockaddr *)&got, len, host, sizeof host, port, sizeof port,
+    if (!bound || getsockname(fd, (struct sockaddr *)&local, &len) != 0 ||
+        getnameinfo((struct sockaddr *)&local, len, host, sizeof host, port, sizeof port,
                     NI_NUMERICHOST | NI_NUMERICSERV) != 0)
         return;
-    snprintf(bound, capacity, got.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
+    snprintf(bound, capacity, local.ss_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* ADDRESS:PORT; libevent's parser refuses port 0. */
+/* Parse ADDRESS:PORT, port 0 included, which libevent's parser refuses. */
 static bool parse_address(const char *text, struct sockaddr_storage *to, int *len)
 {
     const char *colon = strrchr(text, ':');
@@ -158,11 +159,11 @@ static bool parse_address(const char *text, struct sockaddr_storage *to, int *le
     *len = sizeof *to;
     if (*end || port > 65535 || evutil_parse_sockaddr_port(host, (struct sockaddr *)to, len) != 0)
         return false;
-    in_port_t net = htons((uint16_t)port);
+    in_port_t network_port = htons((uint16_t)port);
     if (to->ss_family == AF_INET6)
-        ((struct sockaddr_in6 *)to)->sin6_port = net;
+        ((struct sockaddr_in6 *)to)->sin6_port = network_port;
     else
-        ((struct sockaddr_in *)to)->sin_port = net;
+        ((struct sockaddr_in *)to)->sin_port = network_port;
     return true;
 }
 

@@ -1,8 +1,9 @@
-/* server.h -- an HTTP/1.1 server on an event loop.  It parses and frames messages; the handler decides the responses.
+/* server.h -- an HTTP/1.1 server on an event loop.  It parses and frames messages; the handler (the callbacks) sends
+ * the responses.
  *
  * One thread owns a server, its loop and all its connections: every function here is called in that
- * thread, and every callback comes in it.  Connections are kept alive, pipelined
- * requests are read one at a time.
+ * thread, and every callback is called in it.  Connections are kept alive, pipelined
+ * requests are handled one at a time.
  *
  * The life of a request, seen by the handler:
  *
@@ -11,7 +12,7 @@
  *     maki_conn_start -> maki_conn_send ... -> maki_conn_end      response
  *
  * The response may begin and end at any time after on_head, inside a callback or later.  maki_conn_end
- * ends the request: no more callbacks come for it, and the handler must not use the connection any more
+ * ends the request: no more callbacks are called for it, and the handler must not use the connection any more
  * (its next request is a new on_head).  The rest of the body is read and discarded.
  *
  * on_gone ends a request, too: the client disconnected, sent an invalid request or was too slow.  The server
@@ -53,7 +54,7 @@ typedef struct maki_server_limits {
     uint32_t idle_ms;    /* between two requests: closed without a response */
     uint32_t head_ms;    /* from the first byte of a head to its last: 408 */
     uint32_t body_ms;    /* without a byte of the body: 408 */
-    uint32_t write_ms;   /* without the client reading what is sent */
+    uint32_t write_ms;   /* while the client reads nothing of a response: closed */
     uint32_t linger_ms;  /* for the client to read the last response before the close */
     int backlog;         /* of listen(2) */
 } maki_server_limits;
@@ -71,7 +72,7 @@ typedef struct maki_server_callbacks {
     /* Bytes of its body, without the framing; valid during the call. */
     void (*on_body)(void *ctx, maki_conn *conn, maki_str bytes);
     void (*on_body_end)(void *ctx, maki_conn *conn);
-    /* The client has read nearly all that was sent (maki_conn_waiting is small again). */
+    /* Most of what was sent has left the output buffer (maki_conn_waiting is small again). */
     void (*on_drained)(void *ctx, maki_conn *conn);
     /* The request ends without a response.  `why`: MAKI_CANCELLED (the client disconnected), MAKI_INVALID, MAKI_TOOBIG,
      * MAKI_TIMEOUT or MAKI_NOMEM. */
@@ -120,18 +121,19 @@ typedef struct maki_reply {
     bool says_length; /* Content-Length is one of `fields` */
 } maki_reply;
 
-/* Once per request.  For HEAD, the body that follows is not sent, whatever the framing. */
+/* Begin the response, once per request.  For HEAD, the body that follows is not sent, whatever the framing. */
 void maki_conn_start(maki_conn *conn, const maki_reply *reply);
-/* Bytes of the body; copied.  They are sent when the current callback returns to the loop. */
+/* Send bytes of the body; they are copied. */
 void maki_conn_send(maki_conn *conn, maki_str bytes);
-/* End of the response.  With fewer bytes than promised by MAKI_FRAME_LENGTH, the connection is closed, so that the
+/* End of the response.  With fewer bytes than `length` (MAKI_FRAME_LENGTH), the connection is closed, so that the
  * client notices. */
 void maki_conn_end(maki_conn *conn);
 
 /* Respond with an error: {"error":{"type":"...","message":"..."}}.  If the response has begun, drop the
  * connection instead. */
 void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *message);
-/* End the request by closing the connection: what was sent so far is still delivered, but no end. */
+/* End the request by closing the connection: what was sent so far is still delivered, but the response stays
+ * incomplete. */
 void maki_conn_drop(maki_conn *conn);
 
 /* ---- state ------------------------------------------------------------------------------------------- */
@@ -139,10 +141,10 @@ void maki_conn_drop(maki_conn *conn);
 /* A pointer of the handler, for one request; NULL at on_head. */
 void maki_conn_set_data(maki_conn *conn, void *data);
 void *maki_conn_data(const maki_conn *conn);
-/* Pause and resume reading the body.  While paused neither on_body nor on_body_end comes. */
+/* Pause and resume reading the body.  While paused neither on_body nor on_body_end is called. */
 void maki_conn_pause(maki_conn *conn);
 void maki_conn_resume(maki_conn *conn);
-/* Bytes that were sent and not read by the client yet. */
+/* Bytes in the output buffer: passed to maki_conn_send, not yet written to the socket. */
 size_t maki_conn_waiting(const maki_conn *conn);
 /* Is it a HEAD request?  Is the body complete?  Has the response begun? */
 bool maki_conn_head_only(const maki_conn *conn);

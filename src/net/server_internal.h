@@ -1,5 +1,5 @@
-/* server_internal.h -- shared by the files of the server: server.c (listening, limits), conn.c (requests),
- * conn_reply.c (responses). */
+/* server_internal.h -- the types and functions that the files of the server share: server.c (listening, limits),
+ * conn.c (requests), conn_reply.c (responses). */
 #ifndef MAKI_NET_SERVER_INTERNAL_H
 #define MAKI_NET_SERVER_INTERNAL_H
 
@@ -16,8 +16,8 @@ enum {
     READ_AHEAD = 65536,  /* bytes read ahead of the handler */
     DISCARD_MAX = 65536, /* close the connection rather than discard more of a body */
     DRAINED = 16384,     /* unsent bytes at which on_drained is called */
-    BODY_BLOCK = 65536,  /* bytes of a long body read at once */
-    BODY_BLOCKS = 8,     /* and how often, before other connections are served */
+    BODY_BUFFER = 65536, /* bytes of a long body in one read */
+    BODY_READS_MAX = 8,  /* such reads before other connections are served */
 };
 
 struct maki_server {
@@ -28,7 +28,7 @@ struct maki_server {
     struct evconnlistener *listeners[SERVER_LISTENERS];
     size_t listener_count;
     struct event *sweep;  /* finds connections that are too slow */
-    struct event *resume; /* listens again after accept failed */
+    struct event *resume; /* enables the listeners again after accept failed */
     maki_conn *first;     /* all connections */
     maki_conn *cursor;    /* the next one of an iteration: any may be removed meanwhile */
     size_t count;
@@ -39,7 +39,7 @@ typedef enum conn_phase {
     CONN_HEAD,  /* between requests, or in a head */
     CONN_BODY,  /* in the body of a request */
     CONN_WAIT,  /* the body is complete, the response is not */
-    CONN_LINGER /* nothing is read any more: only the last response is sent */
+    CONN_LINGER /* the last response is sent, input is discarded */
 } conn_phase;
 
 struct maki_conn {
@@ -49,18 +49,18 @@ struct maki_conn {
     void *data;
     int64_t deadline; /* in ms of maki_monotonic_ms; 0: none */
     size_t scanned;   /* bytes of the input searched for the end of the head */
-    uint64_t body_left, body_seen;
-    uint64_t reply_left; /* if MAKI_FRAME_LENGTH */
+    uint64_t body_remaining, body_received;
+    uint64_t reply_remaining; /* if MAKI_FRAME_LENGTH */
     maki_chunks chunks;
     uint8_t phase, framing;
     uint8_t callback_depth; /* callbacks on the stack: freeing is deferred */
     bool request_open;      /* between on_head and the end of the request */
     bool http_1_0, head_only, chunked, expects, keep_alive;
     bool started, paused;
-    bool eof;           /* the client sends nothing more */
-    bool write_closed;  /* we send nothing more */
+    bool eof;           /* the client has closed its sending side */
+    bool write_closed;  /* our sending side is closed */
     bool write_blocked; /* the socket buffer is full: the bufferevent sends the rest */
-    bool out_of_memory; /* bytes were lost: to be closed by the next sweep */
+    bool out_of_memory; /* output is incomplete: to be closed by the next sweep */
     bool dead;          /* to be freed */
 };
 
@@ -68,10 +68,10 @@ void server_remove(maki_conn *conn); /* remove it from the list */
 
 /* conn.c */
 maki_conn *conn_new(maki_server *server, evutil_socket_t fd);
-void conn_free(maki_conn *conn);                  /* now, or when the last callback returns */
-void conn_gone(maki_conn *conn, maki_status why); /* calls on_gone, if a request is open */
-void conn_request_done(maki_conn *conn);          /* responded; prepare for the next request */
-void conn_linger(maki_conn *conn);                /* close when everything is sent */
+void conn_free(maki_conn *conn);                     /* now, or when the last callback returns */
+void conn_gone(maki_conn *conn, maki_status reason); /* calls on_gone, if a request is open */
+void conn_request_done(maki_conn *conn);             /* responded; prepare for the next request */
+void conn_linger(maki_conn *conn);                   /* close when everything is sent */
 void conn_timeout(maki_conn *conn);
 bool conn_idle(const maki_conn *conn);
 

@@ -1,5 +1,5 @@
-/* sse.c -- split the bytes into lines, lines into fields; an empty line dispatches the event.  A line within one call
- * is not copied; only an incomplete one is buffered. */
+/* sse.c -- parse server-sent events: split bytes into lines and lines into fields; an empty line dispatches the event.
+ * Only a line that is incomplete at the end of a call is buffered. */
 #include "net/sse.h"
 
 #include <string.h>
@@ -62,7 +62,7 @@ static maki_status handle_line(maki_sse *sse, maki_str line, maki_sse_fn fn, voi
     return MAKI_OK;
 }
 
-/* The length of the line at `at`, without its end; n: incomplete. */
+/* The length of the line at `at`, without its line end; n: no line end in these n bytes. */
 static size_t line_length(const char *at, size_t n)
 {
     const char *lf = memchr(at, '\n', n), *cr = memchr(at, '\r', lf ? (size_t)(lf - at) : n);

@@ -14,7 +14,8 @@ typedef struct maki_sse_event {
     maki_str data;
 } maki_sse_event;
 
-/* Called for each event with data; the spans are valid during the call.  Any status but MAKI_OK stops. */
+/* Called for each event with data; the spans are valid during the call.  Any status but MAKI_OK stops the parsing and
+ * is returned. */
 typedef maki_status (*maki_sse_fn)(void *ctx, const maki_sse_event *event, maki_err *err);
 
 typedef struct maki_sse {
@@ -23,7 +24,7 @@ typedef struct maki_sse {
     bool has_data, after_cr, started;
 } maki_sse;
 
-/* Events longer than `max` bytes are MAKI_TOOBIG. */
+/* `max`: the limit of a line and of an event's data; above it maki_sse_feed returns MAKI_TOOBIG. */
 maki_sse maki_sse_new(const maki_alloc *alloc, size_t max);
 void maki_sse_free(maki_sse *sse);
 

@@ -1,10 +1,10 @@
-/* url.c -- origin and path of a URL.  Strict: what curl might read differently is refused. */
+/* url.c -- split a URL into origin and path.  Strict: a URL that curl might parse differently is refused. */
 #include "net/url.h"
 
 #include "base/str_util.h"
 
 /* Is it printable, without spaces and other characters that are invalid in a URL? */
-static bool is_plain(maki_str text)
+static bool has_url_characters(maki_str text)
 {
     for (size_t i = 0; i < text.len; i++)
         if (text.ptr[i] <= ' ' || text.ptr[i] >= 0x7f || strchr("\"<>\\^`{|}#?", text.ptr[i]))
@@ -20,16 +20,17 @@ static size_t scheme_len(maki_str url)
 
 bool maki_url_split(maki_str url, maki_url *out)
 {
-    size_t scheme = scheme_len(url);
-    if (scheme == 0 || url.len == scheme || !is_plain(url)) return false;
-    maki_str host = maki_str_from(url, scheme);
+    size_t scheme_end = scheme_len(url);
+    if (scheme_end == 0 || url.len == scheme_end || !has_url_characters(url)) return false;
+    maki_str host = maki_str_from(url, scheme_end);
     const char *slash = memchr(host.ptr, '/', host.len);
-    size_t origin = slash ? (size_t)(slash - url.ptr) : url.len;
-    if (origin == scheme || memchr(url.ptr, '@', origin)) return false; /* no passwords here */
-    maki_str path = maki_str_from(url, origin);
+    size_t origin_len = slash ? (size_t)(slash - url.ptr) : url.len;
+    if (origin_len == scheme_end || memchr(url.ptr, '@', origin_len))
+        return false; /* no passwords here */
+    maki_str path = maki_str_from(url, origin_len);
     while (path.len && path.ptr[path.len - 1] == '/')
         path.len--;
-    *out = (maki_url){ maki_str_to(url, origin), path };
+    *out = (maki_url){ maki_str_to(url, origin_len), path };
     return true;
 }
 
@@ -39,8 +40,8 @@ bool maki_url_is_loopback(maki_str origin)
     maki_str host = maki_str_from(origin, scheme_len(origin));
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         maki_str name = maki_str_of(names[i]);
-        bool ends = host.len == name.len || (host.len > name.len && host.ptr[name.len] == ':');
-        if (ends && maki_str_starts(host, name)) return true;
+        bool host_ends = host.len == name.len || (host.len > name.len && host.ptr[name.len] == ':');
+        if (host_ends && maki_str_starts(host, name)) return true;
     }
     return maki_str_starts(host, MAKI_LIT("127."));
 }
