@@ -6,7 +6,7 @@
  *
  *     offsets   u32[tokens + 1]   where the bytes of each token begin in `bytes`; by id - first_id
  *     bytes     the bytes of all tokens, one after the other
- *     buckets   u32[buckets]      the perfect hash of pairs: see maki_pair
+ *     hash      u32[buckets]      the perfect hash of pairs: see maki_pair
  *     pairs     u64[slots]        left (20 bits), right (20 bits), merged (24 bits)
  *     begin     u32[65536]        the token of two bytes, or MAKI_NO_TOKEN, by first << 8 | second
  *     joins     u8[32 KB]         bits: which pairs of CJK characters some token joins
@@ -33,8 +33,7 @@ typedef struct maki_table {
     uint32_t first_id; /* of the tokens; special ones may lie below and above */
     uint32_t tokens;
     uint32_t longest; /* bytes of the longest token */
-    uint32_t
-        reach; /* how many bytes before the end of a text later bytes can change its tokens, at most */
+    uint32_t reach;   /* the maximum distance, in bytes, at which later bytes change tokens */
     uint32_t buckets, slots;
     uint64_t offsets, bytes, hash, pairs, begin, joins; /* from the start of this header */
     uint64_t size;                                      /* of the whole table */
