@@ -136,7 +136,7 @@ static void close_locked(const maki_env *env, int fd)
     env->files->close(env->files, fd);
 }
 
-/* Restore the newlines where the index has them; damage events keep the bytes that were there. */
+/* Restore the newlines where the index has them; damage events store the replaced bytes. */
 static maki_status restore_newlines(repair_state *state, maki_err *err)
 {
     const maki_files *files = state->env->files;

@@ -83,7 +83,7 @@ enum {
 }; /* fewer bytes of rows are counted without extra threads */
 
 /* Open the log whose messages file is `path`, update its index and cut off a torn last row
- * (a `damage` event keeps the bytes).  Without write permission it is opened
+ * (a `damage` event stores the bytes).  Without write permission it is opened
  * read-only.  MAKI_NOTFOUND: it does not exist and may not be created.  MAKI_CORRUPT: rows
  * are missing.  On MAKI_OK the caller owns *out and ends it with maki_log_close(). */
 maki_status maki_log_open(const maki_env *env, const char *path, const maki_log_options *options,

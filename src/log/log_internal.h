@@ -103,12 +103,12 @@ void maki_log_end_batches(maki_log *log);
 
 /* Read the events that were added; *end is one past the last complete one. */
 maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err);
-/* Truncate the file to `end`, after a damage event that keeps the bytes has become durable. */
+/* Truncate the file to `end`, after a damage event with the bytes has become durable. */
 maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err);
 
 /* ---- log_write.c ---- */
 
-/* Write, sync and publish the group; the lock is kept. */
+/* Write, sync and publish the group; the lock stays held. */
 maki_status maki_log_commit_locked(maki_log *log, maki_err *err);
 void maki_log_discard_group(maki_log *log);
 maki_status maki_log_writable(const maki_log *log, maki_err *err);

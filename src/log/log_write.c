@@ -84,7 +84,7 @@ static maki_status flush_rows(maki_log *log, maki_err *err)
 }
 
 /* A row that is longer than a block is written without being buffered: a message of hundreds of
- * megabytes would take as much memory again. */
+ * megabytes would need its size in memory again. */
 static maki_status write_long(maki_log *log, maki_str row, maki_err *err)
 {
     const maki_files *files = log->env.files;

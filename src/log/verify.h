@@ -12,10 +12,10 @@
  * heads of the events prove the rows.)  Damage that a `damage` event reports is known and not
  * reported again.
  *
- * No lock is held while reading: the sizes are taken under the lock, and what is written
+ * No lock is held while reading: the sizes are read under the lock, and what is written
  * after that is not read.  Memory does not grow with the log, only with the damage.
  *
- * Repairing never deletes: what has to be removed is kept in a `damage` event, or in a quarantine file
+ * Repairing never deletes: what has to be removed is stored in a `damage` event, or in a quarantine file
  * `<name>.damaged-<n>` that such an event names.
  *
  * The facts function must depend on the log alone, not on earlier calls. */
@@ -65,7 +65,7 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
 /* Verify; with `repair`, repair and verify again: MAKI_OK when that finds nothing.  *out has the first result.
  *
  *   the index          is rebuilt
- *   torn               is cut off, the bytes kept
+ *   torn               is cut off, the bytes stored in an event
  *   joined, split      the newlines are restored where the index has them
  *   bad, changed       a damage event {"what":"row","seq"}: views leave the message out
  *   gone               a damage event {"what":"gone","from","rows"}, and a rewind to the revision in which
@@ -74,7 +74,7 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
  *   head               a damage event {"what":"head","from"}: which message it was is unknown
  *   event              it and those after it are moved to a quarantine file that a damage event names
  *
- * A fork whose first event is damaged is not repaired, MAKI_CORRUPT: only that event says where
+ * A fork whose first event is damaged is not repaired, MAKI_CORRUPT: only that event records where
  * the conversation began. */
 maki_status maki_log_fsck(const maki_env *env, const char *path, const maki_log_options *options,
                           bool repair, maki_finding_fn fn, void *ctx, maki_verify_result *out,

@@ -1,6 +1,6 @@
 /* verify_index.c -- compares the index on disk with the one rebuilt from the rows: header, records, end.
  *
- * The records of both are paired by offset, so that a lost or added newline shifts the numbers and is one finding. */
+ * Records are paired by offset, so that a lost or added newline shifts the numbers and is one finding. */
 #include <string.h>
 
 #include "base/err.h"

@@ -17,7 +17,7 @@ typedef struct verifier {
 
     maki_log *log; /* rebuilt from the rows */
     maki_log_files files;
-    uint64_t messages_size, events_size; /* taken under the lock */
+    uint64_t messages_size, events_size; /* read under the lock */
     maki_buf damages;                    /* of known_damage (verify.c) */
     unsigned char header_chain[MAKI_CHAIN_LEN];
 

@@ -18,7 +18,7 @@
 
 enum {
     DEPTH = 512,          /* as maki_json_check allows */
-    SORT_BYTES = 1 << 26, /* bytes that may be read to sort keys */
+    SORT_BYTES = 1 << 26, /* maximum of the bytes read to sort keys */
 };
 
 typedef struct writer {
@@ -45,7 +45,7 @@ static size_t escape_char(uint32_t code, char out[8])
 
 /* ---- numbers ---------------------------------------------------------------------------------------- */
 
-/* Is it canonical already: an integer of at most 15 digits, and not -0? */
+/* Is the number canonical already: an integer of at most 15 digits, and not -0? */
 static bool is_canonical_number(maki_str number)
 {
     size_t digits = number.len - (number.ptr[0] == '-');

@@ -1,4 +1,4 @@
-/* table.h -- the table of an encoding as it is built into the library: read-only, used in place.
+/* table.h -- the table of an encoding, built into the library: read-only, used in place.
  *
  * make_tables.c writes it at build time, encoding_tables.c embeds it.  The file is a header, then
  * sections that the header points to, each at a multiple of 64 bytes, in the byte order of the
@@ -36,7 +36,7 @@ typedef struct maki_table {
     uint32_t reach;   /* the maximum distance, in bytes, at which later bytes change tokens */
     uint32_t buckets, slots;
     uint64_t offsets, bytes, hash, pairs, begin, joins; /* from the start of this header */
-    uint64_t size;                                      /* of the whole table */
+    uint64_t size;                                      /* of the table, header included */
     uint32_t byte_ids[256];                             /* the token of each single byte */
 } maki_table;
 

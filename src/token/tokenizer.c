@@ -18,10 +18,10 @@
 enum {
     BATCH = 32,         /* spans looked up together */
     MERGE_ONE_MAX = 64, /* bytes of a span that is merged without windows */
-    CACHE_AFTER = 8192, /* short spans after which a cache is worth its memory */
+    CACHE_AFTER = 8192, /* short spans counted before the caches are allocated */
     IDS_MAX = 1024,     /* ids in one call of ids_fn */
     LOOKBEHIND = 8,     /* bytes before a new part that a cut in it may depend on */
-    SPECIAL_MAX = 32    /* bytes of a special token, at most */
+    SPECIAL_MAX = 32    /* maximum bytes of a special token */
 };
 
 struct maki_tokenizer {
