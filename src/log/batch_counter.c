@@ -1,6 +1,6 @@
 /* batch_counter.c -- a ring of batches, submitted to a thread pool and collected in order.
  *
- * The slots from `first` on are pending, `pending` of them; the next one is filled; the rest are free.  The ring has
+ * `pending` slots from `first` on are submitted; the one after them is being filled; the rest are free.  The ring has
  * one slot for each worker and three more: one being filled, one the owner has collected, one to wait for.  A batch stays
  * in its slot until the next call after it was collected; then its memory is used again. */
 #include "log/batch_counter.h"
@@ -82,9 +82,9 @@ bool maki_batch_counter_fits(const maki_batch_counter *counter, uint64_t offset,
            batch->rows[0].offset + batch->len == offset;
 }
 
-/* ---- filling ------------------------------------------------------------------------------------ */
+/* ---- adding rows ------------------------------------------------------------------------------------ */
 
-/* Make the collected batch free again; a block for one long row is released. */
+/* Empty the collected batch so that its slot is free; a block for one long row is released. */
 static void recycle_collected(maki_batch_counter *counter)
 {
     maki_batch *batch = counter->collected;

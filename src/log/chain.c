@@ -1,5 +1,7 @@
-/* chain.c -- the hashes that prove a log: xxHash of a row, the SHA-256 chain over rows and events, and how both are
- * written in hexadecimal. */
+/* chain.c -- the hashes that prove a log: xxHash of a row, and the SHA-256 chain over rows and events.
+ *
+ * In:     the bytes of a row or event; a chain as stored, in hexadecimal.
+ * Out:    the hash; the decoded chain, or false when it is invalid. */
 #include <string.h>
 
 #define XXH_INLINE_ALL
@@ -53,11 +55,11 @@ bool maki_event_parse_sum(maki_str row, maki_str *covered, unsigned char sum[MAK
 {
     /* ...,"sum":"32 digits"} */
     maki_str key = MAKI_LIT(",\"sum\":\"");
-    size_t tail = key.len + 2 * MAKI_CHAIN_LEN + 2;
-    if (row.len < tail || memcmp(row.ptr + row.len - 2, "\"}", 2) != 0) return false;
-    const char *end = row.ptr + row.len - tail;
-    if (memcmp(end, key.ptr, key.len) != 0 || !maki_unhex(end + key.len, MAKI_CHAIN_LEN, sum))
+    size_t suffix_len = key.len + 2 * MAKI_CHAIN_LEN + 2;
+    if (row.len < suffix_len || memcmp(row.ptr + row.len - 2, "\"}", 2) != 0) return false;
+    const char *suffix = row.ptr + row.len - suffix_len;
+    if (memcmp(suffix, key.ptr, key.len) != 0 || !maki_unhex(suffix + key.len, MAKI_CHAIN_LEN, sum))
         return false;
-    *covered = maki_str_to(row, row.len - tail);
+    *covered = maki_str_to(row, row.len - suffix_len);
     return true;
 }

@@ -1,7 +1,7 @@
 /* index.c -- the records of an index in a file, read in blocks of 64 and written with pwrite.
  *
  * Order of a write: the records after the last one, then `count` and `end` in the header, which publishes them.  A
- * process killed in between leaves records that nobody reads and the next writer overwrites. */
+ * process killed in between leaves records that no process reads and the next writer overwrites. */
 #include "log/index.h"
 
 #include <assert.h>
@@ -23,7 +23,7 @@ _Static_assert(offsetof(maki_index_header, check) ==
 static const char magic[8] = { 'M', 'A', 'K', 'I', 'I', 'D', 'X', '1' };
 enum { VERSION = 1, BLOCK_ROWS = 64 };
 
-/* Of the fields that do not change while the index grows. */
+/* The checksum of the header fields that do not change while the index grows. */
 static uint64_t header_checksum(maki_index_header header)
 {
     header.count = header.end = header.view_hash = header.check = 0;
@@ -47,12 +47,12 @@ void maki_index_header_init(maki_index_header *header, const char *family, uint6
     header->check = header_checksum(*header);
 }
 
-enum { VIEW_AT = offsetof(maki_index_header, view_tokens) };
+enum { VIEW_OFFSET = offsetof(maki_index_header, view_tokens) };
 
 uint64_t maki_index_view_check(const maki_index_header *h)
 {
     if (!h->view_tokens && !h->view_records && !h->view_events) return 0;
-    return XXH3_64bits(&h->view_tokens, offsetof(maki_index_header, view_check) - VIEW_AT);
+    return XXH3_64bits(&h->view_tokens, offsetof(maki_index_header, view_check) - VIEW_OFFSET);
 }
 
 maki_status maki_index_refresh(maki_index *index, maki_err *err)
@@ -110,12 +110,12 @@ void maki_index_store_view(const maki_env *env, const char *path, uint64_t token
     maki_index_header h = { .view_tokens = tokens,
                             .view_records = (uint32_t)records,
                             .view_events = (uint32_t)events };
-    maki_str bytes = { (const char *)&h + VIEW_AT, sizeof h - sizeof h.check - VIEW_AT };
+    maki_str bytes = { (const char *)&h + VIEW_OFFSET, sizeof h - sizeof h.check - VIEW_OFFSET };
     if (records > UINT32_MAX || events > UINT32_MAX) return;
     h.view_check = maki_index_view_check(&h);
     int fd = env->files->open(env->files, path, O_WRONLY, 0);
     if (fd < 0) return;
-    (void)!maki_file_write_at(env->files, fd, VIEW_AT, bytes, NULL);
+    (void)!maki_file_write_at(env->files, fd, VIEW_OFFSET, bytes, NULL);
     env->files->close(env->files, fd);
 }
 
@@ -161,8 +161,8 @@ maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, ma
                   number < index->block_first + index->block_count;
     if (!cached) {
         uint64_t first = (number - 1) / BLOCK_ROWS * BLOCK_ROWS + 1;
-        uint64_t left = index->header.count - first + 1;
-        size_t count = left < BLOCK_ROWS ? (size_t)left : BLOCK_ROWS, got = 0;
+        uint64_t remaining = index->header.count - first + 1;
+        size_t count = remaining < BLOCK_ROWS ? (size_t)remaining : BLOCK_ROWS, got = 0;
         uint64_t offset = sizeof(maki_index_header) + (first - 1) * sizeof(maki_row);
         maki_status st = maki_file_read_at(index->env->files, index->fd, offset, index->block,
                                            count * sizeof(maki_row), &got, err);

@@ -2,7 +2,7 @@
  *
  * Derived: it can be missing, stale or corrupt without any loss, and is rebuilt from the
  * log.  It is written with pwrite, the count last, and replaced only by rename, so that readers in
- * other processes always see whole records.  Records are read with pread in small blocks and not
+ * other processes always see complete records.  Records are read with pread in small blocks and not
  * mapped: when another program truncates a mapped file, SIGBUS ends the process
  * (docs/decisions/0002-index-read-with-pread.md). */
 #ifndef MAKI_LOG_INDEX_H
@@ -51,13 +51,13 @@ typedef struct maki_index_header {
     uint64_t base;      /* seq of the last message before row 1: more than 0 in a fork */
     char family[MAKI_FAMILY_LEN];
     unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
-    uint64_t events; /* their number after the last write; a shorter events file has lost some */
+    uint64_t events;       /* events after the last write; if the file has fewer, some are lost */
     uint64_t events_check; /* xxh3 of `events` */
-    /* The tokens of the newest view, as they were with so many records and events; a cache */
+    /* A cache: the tokens of the newest view, valid for these numbers of records and events. */
     uint64_t view_tokens;
     uint32_t view_records, view_events;
     uint64_t view_check; /* xxh3 of these three; all are 0: unknown */
-    uint64_t check;      /* xxh3 of all fields before it, those that change taken as 0 */
+    uint64_t check;      /* xxh3 of all fields before it, with the mutable ones as 0 */
 } maki_index_header;
 
 typedef struct maki_index {
@@ -78,7 +78,7 @@ uint64_t maki_index_view_check(const maki_index_header *header);
 /* The cached tokens of the view; false: unknown. */
 bool maki_index_view(const maki_index *index, uint64_t *tokens, uint64_t *records,
                      uint64_t *events);
-/* Cache them in the index at `path`, as far as it may be written; a failure is harmless. */
+/* Cache them in the index at `path`, if it is writable; a failure is harmless. */
 void maki_index_store_view(const maki_env *env, const char *path, uint64_t tokens, uint64_t records,
                            uint64_t events);
 
@@ -89,7 +89,7 @@ void maki_index_header_init(maki_index_header *header, const char *family, uint6
 /* Open an index.  MAKI_NOTFOUND: no such file; MAKI_CORRUPT: not an index, or damaged. */
 maki_status maki_index_open(maki_index *index, const maki_env *env, const char *path, bool write,
                             maki_err *err);
-/* Create an empty one at `path`, or, with `path` NULL, a private one. */
+/* Create an empty index at `path`, or, with `path` NULL, a private one. */
 maki_status maki_index_create(maki_index *index, const maki_env *env, const char *path,
                               const maki_index_header *header, maki_err *err);
 void maki_index_close(maki_index *index); /* accepts a zeroed one with fd -1 */

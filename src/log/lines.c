@@ -1,6 +1,7 @@
-/* lines.c -- reads a file in blocks and splits it into lines; copies damaged bytes to a file of their own.
+/* lines.c -- reads a file in blocks and splits it into lines; copies ranges of files, quarantines damaged bytes, locks
+ * files and syncs directories.
  *
- * A line may span blocks: the buffer keeps the incomplete last line and grows to at most `max_line` and a block. */
+ * A line may span blocks: the buffer holds the incomplete last line and grows to at most `max_line` and a block. */
 #include "log/lines.h"
 
 #include <errno.h>
@@ -37,7 +38,7 @@ maki_status maki_lines_each(const maki_env *env, int fd, uint64_t from, uint64_t
 {
     maki_buf text = maki_buf_new(env->alloc, (size_t)max_line + BLOCK + 1);
     maki_status st = MAKI_OK;
-    uint64_t offset = from; /* of text in the file */
+    uint64_t offset = from; /* of `text` in the file */
     *end = from;
     while (st == MAKI_OK) {
         size_t got = 0, used = 0, scanned = text.len;
@@ -68,11 +69,11 @@ maki_status maki_file_copy(const maki_env *env, int from_fd, uint64_t from, uint
     maki_block block = maki_block_new(env->alloc, COPY_BLOCK);
     maki_status st = block.at ? MAKI_OK : maki_fail_nomem(err);
     while (st == MAKI_OK && from < to) {
-        size_t want = to - from < COPY_BLOCK ? (size_t)(to - from) : COPY_BLOCK, got = 0;
-        st = maki_file_read_at(env->files, from_fd, from, block.at, want, &got, err);
+        size_t wanted = to - from < COPY_BLOCK ? (size_t)(to - from) : COPY_BLOCK, got = 0;
+        st = maki_file_read_at(env->files, from_fd, from, block.at, wanted, &got, err);
         if (st == MAKI_OK)
             st = maki_file_write_at(env->files, to_fd, at, (maki_str){ block.at, got }, err);
-        if (st == MAKI_OK && got < want)
+        if (st == MAKI_OK && got < wanted)
             st = maki_fail(err, MAKI_CORRUPT, "a file was truncated while in use");
         from += got;
         at += got;

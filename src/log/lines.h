@@ -21,7 +21,7 @@ enum { MAKI_QUARANTINE_NAME_LEN = 300 };
 maki_status maki_lines_quarantine(const maki_env *env, int fd, const char *path, uint64_t from,
                                   uint64_t to, char name[MAKI_QUARANTINE_NAME_LEN], maki_err *err);
 
-/* Copy bytes [from, to) of one file to offset `at` of another.  MAKI_CORRUPT: the file has become shorter. */
+/* Copy bytes [from, to) of one file to offset `at` of another.  MAKI_CORRUPT: the file was truncated meanwhile. */
 maki_status maki_file_copy(const maki_env *env, int from_fd, uint64_t from, uint64_t to, int to_fd,
                            uint64_t at, maki_err *err);
 maki_status maki_file_get_size(const maki_env *env, int fd, uint64_t *out, maki_err *err);

@@ -2,7 +2,7 @@
  *
  * A reader opens events, header row, parent and index, in this order, and writes nothing.  A writer does the same under
  * the lock and recovers first: rows after the end of the index are indexed, torn ends are cut off with a damage event.
- * A refresh does as little as possible: when files and index are the known ones, only new events and rows are read. */
+ * A refresh does as little as possible: when files and index were not replaced, only new events and rows are read. */
 #include "log/log.h"
 
 #include <assert.h>
@@ -82,8 +82,9 @@ maki_log_files maki_log_paths(maki_log *log)
 maki_status maki_log_name_files(const char *path, maki_log_names *out, maki_err *err)
 {
     maki_str p = maki_str_of(path), suffix = MAKI_LIT(".jsonl"), events = MAKI_LIT(".events.jsonl");
-    bool jsonl = p.len > suffix.len && maki_str_is(maki_str_from(p, p.len - suffix.len), suffix);
-    if (!jsonl || p.len + 40 > MAKI_PATH_MAX) {
+    bool has_suffix =
+        p.len > suffix.len && maki_str_is(maki_str_from(p, p.len - suffix.len), suffix);
+    if (!has_suffix || p.len + 40 > MAKI_PATH_MAX) {
         return maki_fail(err, MAKI_INVALID, "a messages file is a path that ends with .jsonl");
     }
     int stem = (int)(p.len - suffix.len);
@@ -94,10 +95,10 @@ maki_status maki_log_name_files(const char *path, maki_log_names *out, maki_err 
         return maki_fail(err, MAKI_INVALID,
                          "that is an events file; name the messages file next to it");
     }
-    bool task = strcmp(path + directory, "messages.jsonl") == 0;
+    bool is_task = strcmp(path + directory, "messages.jsonl") == 0;
     snprintf(out->messages, sizeof out->messages, "%s", path);
-    snprintf(out->events, sizeof out->events, "%.*s%s", task ? directory : stem, path,
-             task ? "events.jsonl" : ".events.jsonl");
+    snprintf(out->events, sizeof out->events, "%.*s%s", is_task ? directory : stem, path,
+             is_task ? "events.jsonl" : ".events.jsonl");
     snprintf(out->index, sizeof out->index, "%.*s.idx", stem, path);
     return MAKI_OK;
 }
@@ -142,7 +143,7 @@ static maki_status on_header_line(void *ctx, maki_str line, uint64_t offset, mak
     return MAKI_CANCELLED; /* only the first line is needed */
 }
 
-/* The first line is read as a whole only when it is a header: a message may be long. */
+/* Read the header row, if there is one.  Its prefix is checked first, because a message may be long. */
 static maki_status read_header(maki_log *log, maki_err *err)
 {
     uint64_t end = 0;
@@ -156,7 +157,7 @@ static maki_status read_header(maki_log *log, maki_err *err)
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
-/* In a fork the first event says where it left the parent. */
+/* Parse the first event: in a fork it has the parent's id, and the parent's last message and event before the fork. */
 static maki_status on_first_event(void *ctx, maki_str line, uint64_t offset, maki_err *err)
 {
     maki_log *log = ctx;
@@ -252,21 +253,21 @@ maki_status maki_log_recover(maki_log *log, maki_recovery mode, maki_err *err)
     if (st == MAKI_OK && with_events) st = maki_log_refresh_events(log, err);
     if (st == MAKI_OK) st = maki_file_get_size(&log->env, log->messages_fd, &size, err);
     if (st != MAKI_OK) return st;
-    bool current =
+    bool index_current =
         mode != MAKI_RECOVER_OPEN && index_is_current(log) && maki_log_published_end(log) == size;
-    if (!with_events && (!current || log->index.header.events > log->ev)) {
+    if (!with_events && (!index_current || log->index.header.events > log->ev)) {
         st = maki_log_refresh_events(log, err); /* another process has written */
     }
     if (st == MAKI_OK)
-        st = current ? maki_log_check_events(log, err) : maki_log_open_index(log, &end, err);
+        st = index_current ? maki_log_check_events(log, err) : maki_log_open_index(log, &end, err);
     /* events first: the next event is written where a torn one is */
     if (st == MAKI_OK && log->events_fd >= 0)
         st = maki_log_cut_tail(log, log->events_fd, log->events_end, err);
-    if (st == MAKI_OK && !current) st = maki_log_cut_tail(log, log->messages_fd, end, err);
+    if (st == MAKI_OK && !index_current) st = maki_log_cut_tail(log, log->messages_fd, end, err);
     return st;
 }
 
-/* A process that writes makes one of the files longer, and one that replaces a file leaves ours without a name.  Only
+/* A process that writes makes one of the files longer, and one that replaces a file leaves ours unlinked.  Only
  * for MAKI_REPLY, where a group may cost no more than a few calls: a file that was renamed is still written to. */
 bool maki_log_is_unchanged(const maki_log *log)
 {
@@ -279,12 +280,12 @@ bool maki_log_is_unchanged(const maki_log *log)
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
 
-/* Write the header row of a new session; *written false: there is one. */
-static maki_status write_header(maki_log *log, bool *written, maki_err *err)
+/* Write the header row of a new session; *header_written false: the file is not empty, or no header is wanted. */
+static maki_status write_header(maki_log *log, bool *header_written, maki_err *err)
 {
     const maki_files *files = log->env.files;
     uint64_t size = 0;
-    *written = false;
+    *header_written = false;
     maki_status st = maki_file_get_size(&log->env, log->messages_fd, &size, err);
     if (st != MAKI_OK || log->options.header.len == 0 || size > 0) return st;
     maki_buf row = maki_buf_new(log->env.alloc, log->options.header.len + 1);
@@ -299,7 +300,7 @@ static maki_status write_header(maki_log *log, bool *written, maki_err *err)
                                   maki_buf_str(&row));
     }
     maki_buf_free(&row);
-    *written = st == MAKI_OK;
+    *header_written = st == MAKI_OK;
     return st;
 }
 
@@ -318,15 +319,15 @@ static maki_status open_to_read(maki_log *log, maki_err *err)
 
 static maki_status open_to_write(maki_log *log, maki_err *err)
 {
-    bool written = false;
+    bool header_written = false;
     maki_status st = lock_checked(log, err);
-    if (st == MAKI_OK) st = write_header(log, &written, err);
+    if (st == MAKI_OK) st = write_header(log, &header_written, err);
     if (st == MAKI_OK) st = read_header(log, err);
     if (st == MAKI_OK) st = maki_log_recover(log, MAKI_RECOVER_OPEN, err);
-    if (st == MAKI_OK && !written) { /* recovery may have cut off a torn header */
-        st = write_header(log, &written, err);
-        if (st == MAKI_OK && written) st = read_header(log, err);
-        if (st == MAKI_OK && written) st = maki_log_recover(log, MAKI_RECOVER_OPEN, err);
+    if (st == MAKI_OK && !header_written) { /* recovery may have cut off a torn header */
+        st = write_header(log, &header_written, err);
+        if (st == MAKI_OK && header_written) st = read_header(log, err);
+        if (st == MAKI_OK && header_written) st = maki_log_recover(log, MAKI_RECOVER_OPEN, err);
     }
     maki_log_unlock(log);
     return st;
@@ -383,7 +384,7 @@ void maki_log_close(maki_log *log)
 maki_status maki_log_refresh(maki_log *log, maki_err *err)
 {
     uint64_t end = 0, size = 0;
-    if (log->options.dry_run) return MAKI_OK; /* it is about one revision */
+    if (log->options.dry_run) return MAKI_OK; /* a dry run is of one revision */
     maki_status st = maki_log_check_paths(log, err);
     if (st == MAKI_OK) st = maki_log_open_events(log, false, err);
     if (st == MAKI_OK && !log->options.messages_only) st = maki_log_read_tail(log, &end, err);

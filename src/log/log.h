@@ -30,7 +30,7 @@
 typedef struct maki_log maki_log;
 
 typedef struct maki_facts {
-    MAKI_FACT_MAP(MAKI_FACT_FIELD) /* kept in the record (index.h) */
+    MAKI_FACT_MAP(MAKI_FACT_FIELD) /* stored in the record (index.h) */
     maki_hint hint;                /* not stored: for the tokens function */
 } maki_facts;
 
@@ -56,7 +56,7 @@ typedef enum maki_durability {
 
 typedef struct maki_log_options {
     bool create;    /* create the files if missing */
-    bool read_only; /* never write, not even the index; rows missing in it are seen all the same */
+    bool read_only; /* never write, not even the index; rows missing in it are read nevertheless */
     bool
         share_index; /* read-only, but an index that is missing or stale is updated on disk, for the next
                          * reader too, if it may be written and no process is writing */
@@ -83,7 +83,7 @@ enum {
 }; /* fewer bytes of rows are counted without extra threads */
 
 /* Open the log whose messages file is `path`, update its index and cut off a torn last row
- * (a `damage` event keeps the bytes).  Without write permission it is opened
+ * (a `damage` event stores the bytes).  Without write permission it is opened
  * read-only.  MAKI_NOTFOUND: it does not exist and may not be created.  MAKI_CORRUPT: rows
  * are missing.  On MAKI_OK the caller owns *out and ends it with maki_log_close(). */
 maki_status maki_log_open(const maki_env *env, const char *path, const maki_log_options *options,
@@ -93,7 +93,7 @@ void maki_log_close(maki_log *log); /* accepts NULL */
 /* Read what other processes have added. */
 maki_status maki_log_refresh(maki_log *log, maki_err *err);
 
-/* This handle cannot write; with share_index: the system forbids it. */
+/* This handle cannot write; with share_index: no write permission. */
 bool maki_log_read_only(const maki_log *log);
 const maki_env *maki_log_env(const maki_log *log);
 const char *maki_log_path(const maki_log *log);
@@ -150,7 +150,7 @@ maki_status maki_log_newest_events(maki_log *log, size_t max, maki_buf *out, mak
 /* ---- writing: begin, add, commit ----------------------------------------------------------------- */
 
 /* Take the lock and read what others have added.  With `expect` (a chain), MAKI_CONFLICT when the head
- * is another one: read and decide again.  After MAKI_OK the group must be committed or aborted. */
+ * is another one: the caller reads and retries.  After MAKI_OK the group must be committed or aborted. */
 maki_status maki_log_begin(maki_log *log, const unsigned char *expect, maki_err *err)
     MAKI_MUST_CHECK;
 /* The same for a group of rows only; it checks one file less. */
@@ -158,7 +158,7 @@ maki_status maki_log_begin_rows(maki_log *log, const unsigned char *expect, maki
     MAKI_MUST_CHECK;
 /* Add a row: one JSON object without a newline. */
 maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_err *err);
-/* Add an event; `fields` is what stands between the braces of an object ("\"seq\":4"), or empty. */
+/* Add an event; `fields` is what is between the braces of an object ("\"seq\":4"), or empty. */
 maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields, uint64_t *ev,
                                maki_err *err);
 /* MAKI_OK: all of the group is written; else none of it. */
@@ -166,7 +166,7 @@ maki_status maki_log_commit(maki_log *log, maki_err *err) MAKI_MUST_CHECK;
 void maki_log_abort(maki_log *log);
 /* Commit when `st` is MAKI_OK, else abort and return `st`. */
 maki_status maki_log_end(maki_log *log, maki_status st, maki_err *err);
-/* MAKI_LAZY: rows are published as they are written, so a group may have any number of them. */
+/* MAKI_LAZY: rows are published as they are written, so the size of a group is unlimited. */
 bool maki_log_lazy(const maki_log *log);
 
 /* ---- a dry run ------------------------------------------------------------------------------------- */
@@ -187,7 +187,7 @@ void maki_log_dry_run_end(maki_log *log, const maki_log_mark *mark);
 /* chain = SHA-256(before, bytes), cut to MAKI_CHAIN_LEN; `out` may be `before`. */
 void maki_chain_next(const unsigned char before[MAKI_CHAIN_LEN], maki_str bytes,
                      unsigned char out[MAKI_CHAIN_LEN]);
-/* Decode a JSON string of 32 hexadecimal digits; false: it is something else. */
+/* Decode a JSON string of 32 hexadecimal digits; false: it is not one. */
 bool maki_chain_parse(maki_str string, unsigned char out[MAKI_CHAIN_LEN]);
 uint64_t maki_row_hash(maki_str row);
 /* The same, incrementally. */

@@ -52,7 +52,7 @@ static maki_status check_index(maki_log *log, uint64_t size, maki_err *err)
     maki_status st = maki_log_load_head(log, err);
     if (st != MAKI_OK || index->header.count == 0) return st;
     if (index->header.end <= size) return check_record(log, index->header.count, size, err);
-    /* The log is shorter, which the caller reports, or it is another one, which row 1 shows. */
+    /* The log was truncated, which the caller reports, or replaced by another one, whose row 1 differs. */
     st = maki_index_get(index, 1, &first, err);
     if (st != MAKI_OK || first.offset + first.length >= size) return st;
     return check_record(log, 1, size, err);
@@ -90,8 +90,8 @@ maki_status maki_log_fail_truncated(const maki_log *log, uint64_t size, maki_err
                      size, log->index.header.end);
 }
 
-/* The index has the number of events.  If there are fewer now, the events file was truncated or removed, and
- * what was done to the messages is lost. */
+/* The index has the number of events.  If the events file has fewer, it was truncated or removed, and changes to the
+ * messages are lost. */
 maki_status maki_log_check_events(maki_log *log, maki_err *err)
 {
     bool fewer = log->index.header.events > log->ev;
@@ -204,8 +204,8 @@ maki_status maki_log_open_index(maki_log *log, uint64_t *end, maki_err *err)
     }
     /* The size is read after the index, which has only complete rows: a row that is being written must not look
      * like a missing one. */
-    maki_status sized = maki_file_get_size(&log->env, log->messages_fd, &size, err);
-    if (sized != MAKI_OK) return sized;
+    maki_status size_status = maki_file_get_size(&log->env, log->messages_fd, &size, err);
+    if (size_status != MAKI_OK) return size_status;
     if (st == MAKI_OK) st = check_index(log, size, &cause);
     if (st == MAKI_NOMEM) {
         if (err) *err = cause;

@@ -1,5 +1,5 @@
-/* log_internal.h -- the parts of a log: opening (log.c), its index (log_index.c, log_rows.c), its ends (log_tail.c), reading
- * (log_read.c), writing (log_write.c) and dry runs (dry_run.c).  Each function belongs to the thread of the log. */
+/* log_internal.h -- the parts of a log: opening (log.c), its index (log_index.c, log_rows.c), its torn ends (log_tail.c),
+ * reading (log_read.c), writing (log_write.c) and dry runs (dry_run.c).  Each function belongs to the thread of the log. */
 #ifndef MAKI_LOG_LOG_INTERNAL_H
 #define MAKI_LOG_LOG_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "log/log.h"
 
 enum {
-    BLOCK = 1 << 20,        /* read and written at a time */
+    BLOCK = 1 << 20,        /* bytes read and written at a time */
     ROWS_MAX = 1024,        /* records added to the index at a time */
     RETAINED_MAX = 1 << 16, /* bytes that a buffer retains between groups */
     EVENT_MAX = 1 << 28
@@ -19,7 +19,7 @@ struct maki_log {
     int messages_fd, events_fd;
     int shared_events_fd; /* the events file while events_fd is the copy of a dry run; else -1 */
     bool read_only;       /* this handle does not write messages and events */
-    bool denied;          /* the system forbids it */
+    bool denied;          /* no write permission */
     bool events_copied;   /* events_fd is the copy of a dry run */
     maki_index index;
     uint64_t header_len;
@@ -78,7 +78,7 @@ maki_status maki_log_recover(maki_log *log, maki_recovery mode, maki_err *err);
 
 /* ---- log_rows.c ---- */
 
-/* The state after the last published record. */
+/* Load the state after the last published record: head, tokens, written_end. */
 maki_status maki_log_load_head(maki_log *log, maki_err *err);
 /* Index the rows after the end of the index; *end is one past the last complete row. */
 maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err);
@@ -103,23 +103,23 @@ void maki_log_end_batches(maki_log *log);
 
 /* Read the events that were added; *end is one past the last complete one. */
 maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err);
-/* Truncate the file to `end`, after a damage event that keeps the bytes has become durable. */
+/* Truncate the file to `end`, after a damage event with the bytes has become durable. */
 maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err);
 
 /* ---- log_write.c ---- */
 
-/* Write, sync and publish the group; the lock is kept. */
+/* Write, sync and publish the group; the lock stays held. */
 maki_status maki_log_commit_locked(maki_log *log, maki_err *err);
 void maki_log_discard_group(maki_log *log);
 maki_status maki_log_writable(const maki_log *log, maki_err *err);
-/* In the index: the number of events.  One that is too small is harmless. */
+/* Store the number of events in the index.  One that is too small is harmless. */
 void maki_log_store_event_count(maki_log *log);
 
 /* ---- log_index.c ---- */
 
 /* Open or rebuild the index and index new rows; *end is one past the last of them. */
 maki_status maki_log_open_index(maki_log *log, uint64_t *end, maki_err *err);
-/* Rebuild it from the log. */
+/* Rebuild the index from the log. */
 maki_status maki_log_rebuild(maki_log *log, uint64_t *end, maki_err *err);
 /* For a reader with a valid index: index the rows that are missing in it; the file has `size` bytes. */
 maki_status maki_log_index_new_rows(maki_log *log, uint64_t size, uint64_t *end, maki_err *err);

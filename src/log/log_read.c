@@ -1,7 +1,7 @@
 /* log_read.c -- reads rows and events of an open log.
  *
- * Every row is checked against the hash in its record before the caller sees it; only the bytes of a row of over a
- * megabyte go out before (maki_log_copy).  Events are read up to the end that was known at the last refresh. */
+ * Every row is checked against the hash in its record before the caller sees it; only maki_log_copy emits the bytes of
+ * a row of over a megabyte before that.  Events are read up to the end that was known at the last refresh. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -45,7 +45,7 @@ maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *
     return MAKI_OK;
 }
 
-/* ---- row after row ------------------------------------------------------------------------------------------ */
+/* ---- sequential reading ------------------------------------------------------------------------------------- */
 
 enum { WINDOW_MIN = 16 << 10 };
 
@@ -55,7 +55,7 @@ static bool window_has(const maki_log_window *w, const maki_log *log, const maki
            row->length <= w->len - (row->offset - w->offset);
 }
 
-/* How much is read next: twice as much as before while reading is sequential. */
+/* The bytes to read next: twice as much as before while reading is sequential. */
 static size_t next_window_size(const maki_log_window *w, const maki_log *log, const maki_row *row)
 {
     bool sequential =
@@ -140,9 +140,9 @@ static maki_status copy_long(maki_log *log, uint64_t seq, const maki_row *row, c
     maki_status st = MAKI_OK;
     maki_row_hasher_begin(&hasher);
     while (st == MAKI_OK && offset < end) {
-        size_t want = end - offset < BLOCK ? (size_t)(end - offset) : BLOCK, got = 0;
-        st = maki_file_read_at(log->env.files, log->messages_fd, offset, block, want, &got, err);
-        if (st == MAKI_OK && got < want) st = fail_changed(seq, err);
+        size_t wanted = end - offset < BLOCK ? (size_t)(end - offset) : BLOCK, got = 0;
+        st = maki_file_read_at(log->env.files, log->messages_fd, offset, block, wanted, &got, err);
+        if (st == MAKI_OK && got < wanted) st = fail_changed(seq, err);
         if (st != MAKI_OK) return st;
         maki_row_hasher_add(&hasher, (maki_str){ block, got });
         st = sink.write(sink.ctx, (maki_str){ block, got }, err);

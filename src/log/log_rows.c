@@ -1,7 +1,7 @@
 /* log_rows.c -- adds rows to the index: one by one or, when there are many, in batches that all cores count.
  *
  * Each row gets its facts, hash and chain in the order of the file; only counting its tokens is done in parallel.
- * Records are published in order, so `head`, `tokens` and the index always describe the same last row. */
+ * Records are published in order, so `head`, `tokens` and the index always are those of the same last row. */
 #include <assert.h>
 #include <string.h>
 
@@ -84,7 +84,7 @@ maki_status maki_log_flush_batches(maki_log *log, bool all, maki_err *err)
     const maki_batch *current = maki_batch_counter_current(log->counter);
     bool writes = current && log->counter_writes;
     maki_batch_counter_submit(log->counter);
-    if (writes) { /* the workers only read it */
+    if (writes) { /* still valid: the workers only read its bytes */
         maki_str bytes = { current->bytes.at, current->len };
         st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end, bytes, err);
         if (st == MAKI_OK) log->written_end += bytes.len;

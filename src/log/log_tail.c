@@ -16,7 +16,7 @@
 typedef struct last_event {
     uint64_t ev;
     unsigned char sum[MAKI_CHAIN_LEN];
-    bool bad;
+    bool invalid;
 } last_event;
 
 static uint64_t event_number(maki_str row)
@@ -38,7 +38,7 @@ static maki_status on_event(void *ctx, maki_str row, uint64_t offset, maki_err *
     (void)err;
     last->ev++;
     if (event_number(row) != last->ev || !maki_event_parse_sum(row, &covered, last->sum))
-        last->bad = true;
+        last->invalid = true;
     return MAKI_OK;
 }
 
@@ -56,7 +56,8 @@ maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err)
     st = maki_lines_each(&log->env, log->events_fd, log->events_end, EVENT_MAX, on_event, &last,
                          end, err);
     if (st != MAKI_OK) return st;
-    if (last.bad) return maki_fail(err, MAKI_CORRUPT, "the events file is damaged; see maki fsck");
+    if (last.invalid)
+        return maki_fail(err, MAKI_CORRUPT, "the events file is damaged; see maki fsck");
     log->ev = last.ev;
     memcpy(log->sum, last.sum, MAKI_CHAIN_LEN);
     log->events_end = *end;
@@ -65,8 +66,8 @@ maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err)
 
 /* ---- torn tails ------------------------------------------------------------------------------------------ */
 
-/* The fields of a damage event about the bytes [end, size) of a file: a few in the event itself,
- * more in a quarantine file. */
+/* The fields of a damage event about the bytes [end, size) of a file: at most EMBEDDED_MAX in the event
+ * itself, more in a quarantine file. */
 static maki_status write_torn_fields(maki_log *log, int fd, uint64_t end, uint64_t size,
                                      maki_buf *fields, maki_err *err)
 {

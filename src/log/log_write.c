@@ -3,7 +3,7 @@
  * Order of a commit: rows and events are written at the ends of the files, synced, and only then published
  * in the index.  A process killed before that leaves rows that were never acknowledged: the next writer
  * finds them after the end of the index and indexes them, or cuts them off when the last is torn.  A commit that fails
- * truncates the files to where they ended before. */
+ * truncates the files to their sizes before it. */
 #include <assert.h>
 #include <inttypes.h>
 #include <string.h>
@@ -36,7 +36,7 @@ maki_status maki_log_writable(const maki_log *log, maki_err *err)
     return maki_fail(err, MAKI_DENIED, "%s may not be written", log->names.messages);
 }
 
-static maki_status begin(maki_log *log, maki_recovery what, const unsigned char *expect,
+static maki_status begin(maki_log *log, maki_recovery mode, const unsigned char *expect,
                          maki_err *err)
 {
     maki_status st =
@@ -44,7 +44,7 @@ static maki_status begin(maki_log *log, maki_recovery what, const unsigned char 
     if (st == MAKI_OK && !log->options.dry_run) st = maki_log_lock(log, err);
     if (st == MAKI_OK && log->locked && !maki_log_is_unchanged(log)) {
         st = maki_log_check_paths(log, err);
-        if (st == MAKI_OK) st = maki_log_recover(log, what, err);
+        if (st == MAKI_OK) st = maki_log_recover(log, mode, err);
     }
     if (st == MAKI_OK && expect && memcmp(expect, log->head, MAKI_CHAIN_LEN) != 0) {
         st = maki_fail(err, MAKI_CONFLICT,
@@ -84,7 +84,7 @@ static maki_status flush_rows(maki_log *log, maki_err *err)
 }
 
 /* A row that is longer than a block is written without being buffered: a message of hundreds of
- * megabytes would take as much memory again. */
+ * megabytes would need its size in memory again. */
 static maki_status write_long(maki_log *log, maki_str row, maki_err *err)
 {
     const maki_files *files = log->env.files;
@@ -121,8 +121,9 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
     if (memchr(row.ptr, '\n', row.len)) {
         return maki_fail(err, MAKI_INVALID, "a row may not contain a newline");
     }
-    bool separate = row.len >= BLOCK && log->rows.len > 0; /* the buffered ones go first */
-    if (log->record_count == ROWS_MAX || log->rows.len >= BLOCK || separate) {
+    bool flush_first =
+        row.len >= BLOCK && log->rows.len > 0; /* the buffered ones are written first */
+    if (log->record_count == ROWS_MAX || log->rows.len >= BLOCK || flush_first) {
         if (!maki_log_lazy(log) && log->record_count == ROWS_MAX) {
             return maki_fail(err, MAKI_TOOBIG, "more than %d messages in one synced group",
                              ROWS_MAX);
@@ -131,7 +132,7 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
         if (st != MAKI_OK) return st;
     }
     uint64_t number = maki_log_next_seq(log);
-    maki_status st = maki_log_writable(log, err); /* a dry run is of events alone */
+    maki_status st = maki_log_writable(log, err); /* a dry run adds events only */
     if (st == MAKI_OK)
         st = log->options.facts(log->options.facts_ctx, log, number, row, &facts, err);
     if (st == MAKI_OK) st = add_line(log, row, &facts, err);
@@ -208,7 +209,7 @@ static maki_status write_files(maki_log *log, maki_err *err)
     return st;
 }
 
-/* Truncate the files to where they were, so that the next writer does not find rows of this group. */
+/* Truncate the files to their sizes before the group, so that the next writer does not find rows of this group. */
 static void roll_back(maki_log *log, uint64_t end)
 {
     const maki_files *files = log->env.files;
@@ -223,7 +224,7 @@ static void roll_back(maki_log *log, uint64_t end)
 }
 
 /* Publish the rows of the group; an index that cannot be appended to is rebuilt.  When that fails too, the log
- * is as it was before, without an index until the next refresh. */
+ * is unchanged, but without an index until the next refresh. */
 static maki_status publish_group(maki_log *log, maki_err *err)
 {
     maki_index_header header = log->index.header;
@@ -283,7 +284,7 @@ maki_status maki_log_commit_locked(maki_log *log, maki_err *err)
     return MAKI_OK;
 }
 
-/* Free a buffer that a long row has grown. */
+/* Release the memory of a buffer that a long row has grown. */
 static void shrink_buffer(maki_buf *buf)
 {
     size_t max = buf->max;

@@ -21,7 +21,7 @@
 
 enum { DAMAGE_MAX = 1 << 24 };
 
-/* What a damage event says: from message `from` on, the events before it cannot be proved. */
+/* A damage event: events before it, about messages from `from` on, cannot be proved; row `seq` is damaged (0: none). */
 typedef struct known_damage {
     uint64_t ev, from, seq;
 } known_damage;
@@ -74,7 +74,7 @@ bool maki_verify_is_known_event(const verifier *c, uint64_t ev, uint64_t at)
 
 /* ---- the snapshot ------------------------------------------------------------------------------------ */
 
-/* Open the index on disk as it is, valid or not. */
+/* Open the index on disk without validating it. */
 static maki_status open_stored(verifier *c, maki_err *err)
 {
     const maki_files *files = c->env->files;
@@ -124,18 +124,18 @@ typedef struct damage_scan {
 
 static maki_status on_damage_event(void *ctx, maki_str row, uint64_t offset, maki_err *err)
 {
-    damage_scan *g = ctx;
+    damage_scan *scan = ctx;
     maki_str event;
-    known_damage k = { .ev = ++g->ev, .from = UINT64_MAX };
-    if (offset >= g->c->events_size) return MAKI_CANCELLED;
+    known_damage k = { .ev = ++scan->ev, .from = UINT64_MAX };
+    if (offset >= scan->c->events_size) return MAKI_CANCELLED;
     if (!maki_str_has(row, MAKI_LIT("\"damage\"")) || !maki_line_parse_object(row, &event))
         return MAKI_OK;
     if (!maki_json_field_in(event, "type", "damage")) return MAKI_OK;
-    g->c->result.damage++;
+    scan->c->result.damage++;
     (void)maki_event_integer(event, "seq", &k.seq);
     (void)maki_event_integer(event, "from", &k.from);
-    maki_buf_add(&g->c->damages, (maki_str){ (const char *)&k, sizeof k });
-    return maki_buf_status(&g->c->damages, err);
+    maki_buf_add(&scan->c->damages, (maki_str){ (const char *)&k, sizeof k });
+    return maki_buf_status(&scan->c->damages, err);
 }
 
 maki_status maki_verify_each_event(verifier *c, maki_log_line_fn fn, void *ctx, uint64_t *end,
@@ -201,11 +201,11 @@ static maki_status read_header_chain(verifier *c, maki_err *err)
 
 static maki_status open_verifier(verifier *c, const maki_log_options *options, maki_err *err)
 {
-    maki_log_options rows = *options;
-    rows.create = rows.repair = false;
-    rows.read_only = rows.messages_only = true;
-    rows.header = (maki_str){ "", 0 };
-    maki_status st = maki_log_open(c->env, c->path, &rows, &c->log, err);
+    maki_log_options verify_options = *options;
+    verify_options.create = verify_options.repair = false;
+    verify_options.read_only = verify_options.messages_only = true;
+    verify_options.header = (maki_str){ "", 0 };
+    maki_status st = maki_log_open(c->env, c->path, &verify_options, &c->log, err);
     if (st != MAKI_OK) return st;
     c->files = maki_log_paths(c->log);
     st = take_snapshot(c, err);
@@ -220,11 +220,11 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
     verifier c = {
         .env = env, .path = path, .fn = fn, .ctx = ctx, .stored = { .env = env, .fd = -1 }
     };
-    damage_scan g = { .c = &c };
+    damage_scan scan = { .c = &c };
     uint64_t end = 0;
     c.damages = maki_buf_new(env->alloc, DAMAGE_MAX);
     maki_status st = open_verifier(&c, options, err);
-    if (st == MAKI_OK) st = maki_verify_each_event(&c, on_damage_event, &g, &end, err);
+    if (st == MAKI_OK) st = maki_verify_each_event(&c, on_damage_event, &scan, &end, err);
     if (st == MAKI_OK) st = check_rows(&c, err);
     if (st == MAKI_OK) st = maki_verify_index(&c, options->family, err);
     if (st == MAKI_OK) st = maki_verify_events(&c, err);

@@ -1,4 +1,4 @@
-/* verify.h -- prove that a log is what was written; repair it where it is not.
+/* verify.h -- verify that a log has not changed since it was written; repair it where it has.
  *
  * Verifying reads both files from the beginning, rebuilds every record of the index and compares:
  *
@@ -9,13 +9,13 @@
  *   - nothing is torn and nothing is missing.
  *
  * So one changed byte in any of these files is found.  (A missing or stale index is not damage; then only the
- * heads of the events prove the rows.)  Damage that a `damage` event reports is counted as known and not
- * found again.
+ * heads of the events prove the rows.)  Damage that a `damage` event reports is known and not
+ * reported again.
  *
- * No lock is held while reading: the sizes are taken under the lock, and what is written
+ * No lock is held while reading: the sizes are read under the lock, and what is written
  * after that is not read.  Memory does not grow with the log, only with the damage.
  *
- * Repairing never deletes: what has to be removed is kept in a `damage` event, or in a quarantine file
+ * Repairing never deletes: what has to be removed is stored in a `damage` event, or in a quarantine file
  * `<name>.damaged-<n>` that such an event names.
  *
  * The facts function must depend on the log alone, not on earlier calls. */
@@ -42,7 +42,7 @@ typedef struct maki_finding {
     const char *file; /* "messages", "events" or "index" */
     uint64_t offset;  /* in that file */
     uint64_t seq, ev; /* which message or event; 0: none */
-    const char *what; /* for a person; contains none of the text */
+    const char *what; /* a description; contains none of the text */
     uint64_t from; /* it is one of the messages from this one to seq; seq when it is known which */
     const char *repair; /* what fsck does about it */
 } maki_finding;
@@ -58,14 +58,14 @@ typedef struct maki_verify_result {
 } maki_verify_result;
 
 /* `options` as for maki_log_open; only the family, facts, tokens, threads, progress and
- * max_row_bytes count.  `fn` and `out` may be NULL.  MAKI_CORRUPT when anything was found. */
+ * max_row_bytes are used.  `fn` and `out` may be NULL.  MAKI_CORRUPT when anything was found. */
 maki_status maki_log_verify(const maki_env *env, const char *path, const maki_log_options *options,
                             maki_finding_fn fn, void *ctx, maki_verify_result *out, maki_err *err);
 
 /* Verify; with `repair`, repair and verify again: MAKI_OK when that finds nothing.  *out has the first result.
  *
  *   the index          is rebuilt
- *   torn               is cut off, the bytes kept
+ *   torn               is cut off, the bytes stored in an event
  *   joined, split      the newlines are restored where the index has them
  *   bad, changed       a damage event {"what":"row","seq"}: views leave the message out
  *   gone               a damage event {"what":"gone","from","rows"}, and a rewind to the revision in which
@@ -74,7 +74,7 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
  *   head               a damage event {"what":"head","from"}: which message it was is unknown
  *   event              it and those after it are moved to a quarantine file that a damage event names
  *
- * A fork whose first event is damaged is not repaired, MAKI_CORRUPT: only that event says where
+ * A fork whose first event is damaged is not repaired, MAKI_CORRUPT: only that event records where
  * the conversation began. */
 maki_status maki_log_fsck(const maki_env *env, const char *path, const maki_log_options *options,
                           bool repair, maki_finding_fn fn, void *ctx, maki_verify_result *out,

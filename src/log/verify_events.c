@@ -1,5 +1,5 @@
 /* verify_events.c -- verifies each event: its number, its sum, and that the messages before it are those it was written
- * after.  When a sum is wrong the next one is taken as it is, so that one changed event is one finding. */
+ * after.  After a wrong sum the next event is verified against the stored one, so that one changed event is one finding. */
 #include <fcntl.h>
 #include <string.h>
 
@@ -12,7 +12,7 @@ typedef struct event_chain {
     verifier *c;
     uint64_t ev;
     unsigned char sum[MAKI_CHAIN_LEN]; /* of the event before */
-    bool broken;                       /* unknown: it had none */
+    bool broken;                       /* `sum` is unknown: that event had none */
     bool gone_reported;
 } event_chain;
 
@@ -77,13 +77,13 @@ static maki_status check_event(void *ctx, maki_str row, uint64_t offset, maki_er
     uint64_t ev = 0, at = 0;
     if (offset >= ch->c->events_size) return MAKI_CANCELLED;
     ch->ev++;
-    bool summed = maki_event_parse_sum(row, &covered, sum);
-    if (summed) maki_chain_next(ch->sum, covered, expected);
-    bool ok = summed && (ch->broken || memcmp(sum, expected, MAKI_CHAIN_LEN) == 0) &&
+    bool has_sum = maki_event_parse_sum(row, &covered, sum);
+    if (has_sum) maki_chain_next(ch->sum, covered, expected);
+    bool ok = has_sum && (ch->broken || memcmp(sum, expected, MAKI_CHAIN_LEN) == 0) &&
               maki_line_parse_object(row, &event) && maki_event_integer(event, "ev", &ev) &&
               ev == ch->ev && maki_event_integer(event, "at", &at) && parse_head(event, head);
-    if (summed) memcpy(ch->sum, sum, MAKI_CHAIN_LEN);
-    ch->broken = !summed;
+    if (has_sum) memcpy(ch->sum, sum, MAKI_CHAIN_LEN);
+    ch->broken = !has_sum;
     if (ok) return check_head(ch, event, at, head, offset, err);
     return maki_verify_report(ch->c, MAKI_FOUND_EVENT, "events", offset, 0, ch->ev,
                               "this event is not what was written", err);

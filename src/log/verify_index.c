@@ -1,6 +1,6 @@
 /* verify_index.c -- compares the index on disk with the one rebuilt from the rows: header, records, end.
  *
- * Both lists are walked side by side by offset, so that a lost or added newline shifts the numbers and is one finding. */
+ * Records are paired by offset, so that a lost or added newline shifts the numbers and is one finding. */
 #include <string.h>
 
 #include "base/err.h"
@@ -69,7 +69,7 @@ static maki_status check_header(verifier *c, const char *family, maki_err *err)
 
 /* A record rebuilt from the file, the one on disk to compare it with, and the ones before them. */
 typedef struct pair {
-    uint64_t n, m; /* their numbers */
+    uint64_t rebuilt_number, stored_number; /* in their index, from 1 */
     maki_row rebuilt, stored, rebuilt_before, stored_before;
 } pair;
 
@@ -82,7 +82,7 @@ static maki_status chain_from_stored(verifier *c, const pair *p, unsigned char o
         return MAKI_OK;
     }
     maki_buf row = maki_buf_new(c->env->alloc, (size_t)p->rebuilt.length + 1);
-    maki_status st = maki_log_read(c->log, maki_log_base(c->log) + p->n, &row, err);
+    maki_status st = maki_log_read(c->log, maki_log_base(c->log) + p->rebuilt_number, &row, err);
     if (st == MAKI_OK) maki_chain_next(p->stored_before.chain, maki_buf_str(&row), out);
     maki_buf_free(&row);
     return st;
@@ -104,8 +104,8 @@ static bool same_facts(const verifier *c, const pair *p)
 static maki_status compare(verifier *c, const pair *p, maki_err *err)
 {
     unsigned char chain[MAKI_CHAIN_LEN];
-    uint64_t seq = maki_log_base(c->log) + p->n;
-    uint64_t at = sizeof(maki_index_header) + (p->m - 1) * sizeof(maki_row);
+    uint64_t seq = maki_log_base(c->log) + p->rebuilt_number;
+    uint64_t at = sizeof(maki_index_header) + (p->stored_number - 1) * sizeof(maki_row);
     maki_status st = chain_from_stored(c, p, chain, err);
     if (st != MAKI_OK) return st;
     bool same_length = p->rebuilt.length == p->stored.length;
@@ -125,16 +125,16 @@ static maki_status compare(verifier *c, const pair *p, maki_err *err)
 
 /* Is the row at the offset in the index the one that was indexed?  Then a newline was lost or added before
  * it; else everything from here on was moved, and no record matches any more. */
-static maki_status row_matches_file(verifier *c, const maki_row *row, bool *out, maki_err *err)
+static maki_status row_matches_file(verifier *c, const maki_row *row, bool *matches, maki_err *err)
 {
     size_t got = 0;
-    *out = false;
+    *matches = false;
     if (row->offset + row->length > c->messages_size) return MAKI_OK;
     char *bytes = c->env->alloc->resize(c->env->alloc, NULL, 0, (size_t)row->length + 1);
     if (!bytes) return maki_fail_nomem(err);
     maki_status st = maki_file_read_at(c->env->files, c->files.messages_fd, row->offset, bytes,
                                        row->length, &got, err);
-    *out =
+    *matches =
         st == MAKI_OK && got == row->length && maki_row_hash((maki_str){ bytes, got }) == row->xxh3;
     c->env->alloc->resize(c->env->alloc, bytes, (size_t)row->length + 1, 0);
     return st;
@@ -144,27 +144,28 @@ static maki_status row_matches_file(verifier *c, const maki_row *row, bool *out,
 static maki_status compare_offset(verifier *c, pair *p, maki_err *err)
 {
     bool split = p->rebuilt.offset < p->stored.offset;
-    uint64_t seq = maki_log_base(c->log) + p->n;
+    uint64_t seq = maki_log_base(c->log) + p->rebuilt_number;
     c->shifted = true;
     if (p->stored.offset >= c->messages_size || p->stored.offset <= p->stored_before.offset) {
-        p->m++;
-        return report_index(c, sizeof(maki_index_header) + (p->m - 2) * sizeof(maki_row), 0,
-                            "the offset of this row is wrong", err);
+        p->stored_number++;
+        return report_index(c,
+                            sizeof(maki_index_header) + (p->stored_number - 2) * sizeof(maki_row),
+                            0, "the offset of this row is wrong", err);
     }
     bool matches = false;
     maki_status st = row_matches_file(c, &p->stored, &matches, err);
     if (st != MAKI_OK) return st;
     if (!matches) {
-        p->m = c->stored.header.count + 1; /* nothing else can be compared */
+        p->stored_number = c->stored.header.count + 1; /* nothing else can be compared */
         return maki_verify_report(c, MAKI_FOUND_GONE, "messages", p->rebuilt.offset, seq, 0,
                                   "from here on rows were taken out, put in or replaced", err);
     }
     if (split) {
-        p->n++;
+        p->rebuilt_number++;
         return maki_verify_report(c, MAKI_FOUND_SPLIT, "messages", p->rebuilt.offset - 1, seq, 0,
                                   "a newline where none was written", err);
     }
-    p->m++;
+    p->stored_number++;
     return maki_verify_report(c, MAKI_FOUND_JOINED, "messages", p->stored.offset - 1, seq, 0,
                               "the newline of this row is not there", err);
 }
@@ -172,21 +173,22 @@ static maki_status compare_offset(verifier *c, pair *p, maki_err *err)
 static maki_status check_records(verifier *c, maki_err *err)
 {
     uint64_t count = c->stored.header.count;
-    pair p = { .n = 1, .m = 1 };
+    pair p = { .rebuilt_number = 1, .stored_number = 1 };
     maki_status st = MAKI_OK;
     memcpy(p.rebuilt_before.chain, c->files.index->header.start, MAKI_CHAIN_LEN);
     memcpy(p.stored_before.chain, c->stored.header.start, MAKI_CHAIN_LEN);
-    while (st == MAKI_OK && p.n <= maki_verify_row_count(c) && p.m <= count) {
-        st = maki_index_get(c->files.index, p.n, &p.rebuilt, err);
-        if (st == MAKI_OK) st = maki_index_get(&c->stored, p.m, &p.stored, err);
+    while (st == MAKI_OK && p.rebuilt_number <= maki_verify_row_count(c) &&
+           p.stored_number <= count) {
+        st = maki_index_get(c->files.index, p.rebuilt_number, &p.rebuilt, err);
+        if (st == MAKI_OK) st = maki_index_get(&c->stored, p.stored_number, &p.stored, err);
         if (st != MAKI_OK) break;
         bool same = p.rebuilt.offset == p.stored.offset;
         bool skip_stored = !same && p.stored.offset < p.rebuilt.offset,
              skip_rebuilt = !same && !skip_stored;
         if (same) {
             st = compare(c, &p, err);
-            p.n++;
-            p.m++;
+            p.rebuilt_number++;
+            p.stored_number++;
         } else {
             st = compare_offset(c, &p, err);
         }
@@ -196,7 +198,7 @@ static maki_status check_records(verifier *c, maki_err *err)
     return st;
 }
 
-/* The end of the rows in the index. */
+/* Check that the index ends where its last row ends, and that the file has all of its rows. */
 static maki_status check_end(verifier *c, maki_err *err)
 {
     const maki_index_header *stored = &c->stored.header;

@@ -1,4 +1,5 @@
-/* verify_internal.h -- shared by verify.c, verify_index.c, verify_events.c and fsck.c. */
+/* verify_internal.h -- the state of a verification, and the functions that verify.c, verify_index.c, verify_events.c and
+ * fsck.c share. */
 #ifndef MAKI_LOG_VERIFY_INTERNAL_H
 #define MAKI_LOG_VERIFY_INTERNAL_H
 
@@ -16,7 +17,7 @@ typedef struct verifier {
 
     maki_log *log; /* rebuilt from the rows */
     maki_log_files files;
-    uint64_t messages_size, events_size; /* taken under the lock */
+    uint64_t messages_size, events_size; /* read under the lock */
     maki_buf damages;                    /* of known_damage (verify.c) */
     unsigned char header_chain[MAKI_CHAIN_LEN];
 
@@ -25,7 +26,7 @@ typedef struct verifier {
     bool index_valid; /* its header is valid for this log */
     bool same_facts;  /* and of this family */
     uint64_t proven;  /* by its head, an event proves the messages up to this one */
-    bool shifted;     /* its rows have other numbers than those of the file */
+    bool shifted;     /* its rows have other numbers than in the file */
 } verifier;
 
 /* Call fn with a finding. */

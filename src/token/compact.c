@@ -2,8 +2,8 @@
  *
  * In:     a value that passed maki_json_check.
  * Out:    its canonical form.  Bytes that are canonical already are written in runs, so compact JSON is written in one call.
- * Always: the time is linear: objects are only sorted while that reads at most SORT_BYTES; after that keys keep the order
- *         of the text. */
+ * Always: the time is linear: objects are only sorted while that reads at most SORT_BYTES; after that keys keep their
+ *         input order. */
 #include "token/compact.h"
 
 #include <float.h>
@@ -18,15 +18,15 @@
 
 enum {
     DEPTH = 512,          /* as maki_json_check allows */
-    SORT_BYTES = 1 << 26, /* bytes that may be read to sort keys */
+    SORT_BYTES = 1 << 26, /* maximum of the bytes read to sort keys */
 };
 
 typedef struct writer {
     maki_sink sink;
     maki_err *err;
     maki_status status;
-    const char *from;  /* of the run that is not written yet */
-    size_t sort_bytes; /* left of SORT_BYTES */
+    const char *run_start; /* of the pending run */
+    size_t sort_budget;    /* remaining bytes of SORT_BYTES */
 } writer;
 
 /* ---- escapes --------------------------------------------------------------------------------------- */
@@ -35,17 +35,17 @@ typedef struct writer {
 static size_t escape_char(uint32_t code, char out[8])
 {
     static const char letters[] = "btn?fr"; /* 0x08 to 0x0D; 0x0B has none */
-    bool lone = code >= 0xD800 && code <= 0xDFFF;
+    bool lone_surrogate = code >= 0xD800 && code <= 0xDFFF;
     out[0] = '\\';
     if (code == '"' || code == '\\') return (out[1] = (char)code, 2);
     if (code >= 0x08 && code <= 0x0D && code != 0x0B) return (out[1] = letters[code - 0x08], 2);
-    if (code < 0x20 || lone) return (size_t)snprintf(out, 8, "\\u%04x", (unsigned)code);
+    if (code < 0x20 || lone_surrogate) return (size_t)snprintf(out, 8, "\\u%04x", (unsigned)code);
     return maki_utf8_encode(code, out);
 }
 
 /* ---- numbers ---------------------------------------------------------------------------------------- */
 
-/* An integer of at most 15 digits, and not -0, is printed as it is. */
+/* Is the number canonical already: an integer of at most 15 digits, and not -0? */
 static bool is_canonical_number(maki_str number)
 {
     size_t digits = number.len - (number.ptr[0] == '-');
@@ -118,34 +118,34 @@ size_t maki_json_number_text(maki_str number, char out[32])
 
 /* ---- runs -------------------------------------------------------------------------------------------- */
 
-static void write_out(writer *w, maki_str bytes)
+static void emit(writer *w, maki_str bytes)
 {
     if (w->status == MAKI_OK && bytes.len) {
         w->status = w->sink.write(w->sink.ctx, bytes, w->err);
     }
 }
 
-/* Write `text` in place of the bytes from `at` to `next`, after the run before them. */
+/* Emit the pending run, then `text` in place of the bytes [at, next).  Bytes that equal `text` stay in the run. */
 static void replace(writer *w, const char *at, const char *next, maki_str text)
 {
     if (maki_str_is((maki_str){ at, (size_t)(next - at) }, text)) return;
-    write_out(w, (maki_str){ w->from, (size_t)(at - w->from) });
-    write_out(w, text);
-    w->from = next;
+    emit(w, (maki_str){ w->run_start, (size_t)(at - w->run_start) });
+    emit(w, text);
+    w->run_start = next;
 }
 
-/* The string that begins at `at`; returns where it ends. */
+/* Emit the string that begins at `at`; returns where it ends. */
 static const char *compact_string(writer *w, const char *at, const char *end)
 {
     size_t len = maki_text_kernels_best()->skip_string(at + 1, (size_t)(end - at) - 1);
     const char *quote = at + 1 + len;
     for (at++; at < quote && (at = memchr(at, '\\', (size_t)(quote - at))) != NULL;) {
         char text[8];
-        size_t escape = 0;
-        uint32_t code = maki_json_escape_code((maki_str){ at, (size_t)(quote - at) }, &escape);
+        size_t escape_len = 0;
+        uint32_t code = maki_json_escape_code((maki_str){ at, (size_t)(quote - at) }, &escape_len);
         size_t n = escape_char(code, text);
-        replace(w, at, at + escape, (maki_str){ text, n });
-        at += escape;
+        replace(w, at, at + escape_len, (maki_str){ text, n });
+        at += escape_len;
     }
     return quote + 1;
 }
@@ -164,11 +164,11 @@ static const char *compact_number(writer *w, const char *at, const char *end)
     return p;
 }
 
-/* With keys in the order of the text. */
+/* Emit a value with its keys in input order. */
 static void compact_unsorted(writer *w, maki_str value)
 {
     const char *p = value.ptr, *end = value.ptr + value.len;
-    w->from = p;
+    w->run_start = p;
     while (p < end && w->status == MAKI_OK) {
         if (*p == '"') {
             p = compact_string(w, p, end);
@@ -181,10 +181,10 @@ static void compact_unsorted(writer *w, maki_str value)
             p++;
         }
     }
-    write_out(w, (maki_str){ w->from, (size_t)(end - w->from) });
+    emit(w, (maki_str){ w->run_start, (size_t)(end - w->run_start) });
 }
 
-/* ---- the order of keys -------------------------------------------------------------------------------- */
+/* ---- key order ------------------------------------------------------------------------------------ */
 
 /* Is it an array index: 0 to 2^32 - 2 without leading zeros? */
 static bool is_index(maki_str key, uint64_t *index)
@@ -194,33 +194,33 @@ static bool is_index(maki_str key, uint64_t *index)
 }
 
 /* Is an array index in any object preceded by a key that must follow it? */
-static bool out_of_order(maki_str value)
+static bool needs_sorting(maki_str value)
 {
     uint64_t smallest[DEPTH + 1] = {
         0
     }; /* the smallest index that may come next in each open object */
-    bool object[DEPTH + 1] = { 0 }, key = false;
+    bool in_object[DEPTH + 1] = { 0 }, expects_key = false;
     size_t depth = 0;
     const char *p = value.ptr, *end = value.ptr + value.len;
     for (; p < end; p++) {
         if (*p == '{' || *p == '[') {
             if (depth == DEPTH) return false;
-            object[++depth] = key = *p == '{';
+            in_object[++depth] = expects_key = *p == '{';
             smallest[depth] = 0;
         } else if (*p == '}' || *p == ']') {
             depth -= depth > 0;
         } else if (*p == ',') {
-            key = object[depth];
+            expects_key = in_object[depth];
         } else if (*p == '"') {
             size_t len = maki_text_kernels_best()->skip_string(p + 1, (size_t)(end - p) - 1);
             uint64_t index = 0;
-            if (key && !is_index((maki_str){ p + 1, len }, &index)) {
+            if (expects_key && !is_index((maki_str){ p + 1, len }, &index)) {
                 smallest[depth] = UINT64_MAX;
-            } else if (key) {
+            } else if (expects_key) {
                 if (index < smallest[depth]) return true;
                 smallest[depth] = index;
             }
-            key = false;
+            expects_key = false;
             p += len + 1;
         }
     }
@@ -231,10 +231,10 @@ static void compact_sorted(writer *w, maki_str value);
 
 static void compact_field(writer *w, const maki_json_item *item, bool *first)
 {
-    if (!*first) write_out(w, MAKI_LIT(","));
+    if (!*first) emit(w, MAKI_LIT(","));
     *first = false;
     compact_unsorted(w, (maki_str){ item->key.ptr - 1, item->key.len + 2 });
-    write_out(w, MAKI_LIT(":"));
+    emit(w, MAKI_LIT(":"));
     compact_sorted(w, item->value);
 }
 
@@ -257,19 +257,19 @@ static void compact_indexes(writer *w, maki_str object, bool *first)
     }
 }
 
-/* May this object be sorted?  Subtracted from what is left of SORT_BYTES. */
-static bool may_sort(writer *w, maki_str object)
+/* Is the remaining budget enough to sort this object?  What that reads is subtracted. */
+static bool reserve_sort_budget(writer *w, maki_str object)
 {
     maki_json_iter iter = maki_json_items(object);
     maki_json_item item;
     size_t passes = 1;
     uint64_t index;
-    if (object.len > w->sort_bytes) return false;
-    w->sort_bytes -= object.len;
+    if (object.len > w->sort_budget) return false;
+    w->sort_budget -= object.len;
     while (maki_json_next(&iter, &item))
         passes += is_index(item.key, &index);
-    if (passes > w->sort_bytes / object.len) return false;
-    w->sort_bytes -= passes * object.len;
+    if (passes > w->sort_budget / object.len) return false;
+    w->sort_budget -= passes * object.len;
     return true;
 }
 
@@ -279,12 +279,12 @@ static void compact_object(writer *w, maki_str object)
     maki_json_item item;
     bool first = true;
     uint64_t index;
-    write_out(w, MAKI_LIT("{"));
+    emit(w, MAKI_LIT("{"));
     compact_indexes(w, object, &first);
     while (w->status == MAKI_OK && maki_json_next(&iter, &item)) {
         if (!is_index(item.key, &index)) compact_field(w, &item, &first);
     }
-    write_out(w, MAKI_LIT("}"));
+    emit(w, MAKI_LIT("}"));
 }
 
 static void compact_sorted(writer *w, maki_str value)
@@ -292,17 +292,17 @@ static void compact_sorted(writer *w, maki_str value)
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
     bool first = true;
-    if (maki_json_kind_of(value) == MAKI_JSON_OBJECT && may_sort(w, value)) {
+    if (maki_json_kind_of(value) == MAKI_JSON_OBJECT && reserve_sort_budget(w, value)) {
         compact_object(w, value);
-    } else if (maki_json_kind_of(value) == MAKI_JSON_ARRAY && w->sort_bytes > value.len) {
-        w->sort_bytes -= value.len;
-        write_out(w, MAKI_LIT("["));
+    } else if (maki_json_kind_of(value) == MAKI_JSON_ARRAY && w->sort_budget > value.len) {
+        w->sort_budget -= value.len;
+        emit(w, MAKI_LIT("["));
         while (w->status == MAKI_OK && maki_json_next(&iter, &item)) {
-            if (!first) write_out(w, MAKI_LIT(","));
+            if (!first) emit(w, MAKI_LIT(","));
             first = false;
             compact_sorted(w, item.value);
         }
-        write_out(w, MAKI_LIT("]"));
+        emit(w, MAKI_LIT("]"));
     } else {
         compact_unsorted(w, value);
     }
@@ -310,8 +310,8 @@ static void compact_sorted(writer *w, maki_str value)
 
 maki_status maki_json_compact(maki_str value, maki_sink sink, maki_err *err)
 {
-    writer w = { .sink = sink, .err = err, .sort_bytes = SORT_BYTES };
-    if (out_of_order(value))
+    writer w = { .sink = sink, .err = err, .sort_budget = SORT_BYTES };
+    if (needs_sorting(value))
         compact_sorted(&w, value);
     else
         compact_unsorted(&w, value);

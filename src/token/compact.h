@@ -10,7 +10,7 @@
 
 #include <maki/env.h>
 
-/* `value` has passed maki_json_check. */
+/* Write the canonical form of `value`, which has passed maki_json_check, to a sink. */
 maki_status maki_json_compact(maki_str value, maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
 
 /* A JSON number as JavaScript prints it ("null" if it is too large for a double).  Returns its length. */

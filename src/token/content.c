@@ -23,7 +23,7 @@ enum {
 
 /* ---- the fields of a block ---------------------------------------------------------------------------- */
 
-/* Found in one pass, because a block may be long.  What has several names shares a slot. */
+/* All fields are looked up in one pass, because a block may be long.  Names for the same thing share a slot. */
 /* clang-format off */
 typedef enum slot {
     TYPE, TEXT, THINKING, SUMMARY, NAME, INPUT, CONTENT, SOURCE, IMAGE_URL, DETAIL, DATA, AUDIO, FILE_DATA, INLINE_DATA,
@@ -58,7 +58,7 @@ static const struct slot_row {
 /* clang-format on */
 
 typedef struct fields {
-    maki_str at[SLOTS]; /* len 0: missing or null */
+    maki_str value[SLOTS]; /* len 0: missing or null */
 } fields;
 
 static fields fields_of(maki_str object)
@@ -70,7 +70,7 @@ static fields fields_of(maki_str object)
         for (size_t i = 0; i < sizeof slot_rows / sizeof slot_rows[0]; i++) {
             const struct slot_row *row = &slot_rows[i];
             if (item.key.len < row->name.len || !maki_json_key_is(item.key, row->name)) continue;
-            if (maki_json_kind_of(item.value) != MAKI_JSON_NULL) f.at[row->slot] = item.value;
+            if (maki_json_kind_of(item.value) != MAKI_JSON_NULL) f.value[row->slot] = item.value;
             break;
         }
     }
@@ -97,7 +97,7 @@ typedef struct counting {
     maki_part_counts *parts;
     maki_err *err;
     unsigned depth;
-    uint64_t *text; /* the part that texts are added to */
+    uint64_t *text_sum; /* the part that texts are added to */
 } counting;
 
 static maki_status count_block(counting *c, maki_str block);
@@ -114,18 +114,18 @@ static maki_status add_value(counting *c, maki_str value, uint64_t *sum)
     return st;
 }
 
-/* A string, or blocks whose text adds to *sum. */
+/* Count a string, or blocks, whose texts are added to *sum; deeper than DEPTH_MAX as compact JSON. */
 static maki_status add_blocks(counting *c, maki_str value, uint64_t *sum)
 {
     maki_json_kind kind = maki_json_kind_of(value);
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
     maki_status st = MAKI_OK;
-    uint64_t *outer = c->text;
+    uint64_t *outer_sum = c->text_sum;
     bool blocks = kind == MAKI_JSON_ARRAY || kind == MAKI_JSON_OBJECT;
     if (!blocks || c->depth >= DEPTH_MAX) return add_value(c, value, sum);
     c->depth++;
-    c->text = sum;
+    c->text_sum = sum;
     if (kind == MAKI_JSON_OBJECT) {
         st = count_block(c, value);
     } else {
@@ -133,7 +133,7 @@ static maki_status add_blocks(counting *c, maki_str value, uint64_t *sum)
             st = count_block(c, item.value);
     }
     c->depth--;
-    c->text = outer;
+    c->text_sum = outer_sum;
     return st;
 }
 
@@ -144,7 +144,7 @@ static maki_status add_estimate(counting *c, double tokens)
     return MAKI_OK;
 }
 
-static double bytes_of(maki_str string)
+static double decoded_size(maki_str string)
 {
     return is_string(string) ? maki_base64_size(maki_json_inside(string)) : 0;
 }
@@ -153,18 +153,18 @@ static double bytes_of(maki_str string)
 
 static maki_status count_text(counting *c, const fields *f)
 {
-    return add_value(c, f->at[TEXT], c->text);
+    return add_value(c, f->value[TEXT], c->text_sum);
 }
 
 static maki_status count_reasoning(counting *c, const fields *f)
 {
     uint64_t *sum = &c->parts->reasoning;
-    maki_status st = add_value(c, f->at[THINKING], sum);
-    if (st == MAKI_OK) st = add_value(c, f->at[TEXT], sum);
-    if (st == MAKI_OK) st = add_blocks(c, f->at[SUMMARY], sum);
-    if (st == MAKI_OK) st = add_blocks(c, f->at[CONTENT], sum);
-    if (is_string(f->at[DATA])) { /* encrypted: four bytes a token, as of plain text */
-        *sum += (uint64_t)ceil(bytes_of(f->at[DATA]) / 4);
+    maki_status st = add_value(c, f->value[THINKING], sum);
+    if (st == MAKI_OK) st = add_value(c, f->value[TEXT], sum);
+    if (st == MAKI_OK) st = add_blocks(c, f->value[SUMMARY], sum);
+    if (st == MAKI_OK) st = add_blocks(c, f->value[CONTENT], sum);
+    if (is_string(f->value[DATA])) { /* encrypted: four bytes a token, as of plain text */
+        *sum += (uint64_t)ceil(decoded_size(f->value[DATA]) / 4);
         c->parts->estimated = true;
     }
     return st;
@@ -173,45 +173,47 @@ static maki_status count_reasoning(counting *c, const fields *f)
 static maki_status count_call(counting *c, const fields *f)
 {
     uint64_t *sum = &c->parts->calls;
-    maki_status st = add_value(c, f->at[NAME], sum);
-    return st == MAKI_OK ? add_value(c, f->at[INPUT], sum) : st;
+    maki_status st = add_value(c, f->value[NAME], sum);
+    return st == MAKI_OK ? add_value(c, f->value[INPUT], sum) : st;
 }
 
 static maki_status count_result(counting *c, const fields *f)
 {
-    return add_blocks(c, f->at[CONTENT], &c->parts->results);
+    return add_blocks(c, f->value[CONTENT], &c->parts->results);
 }
 
 /* One image: its data (len 0: only a URL) and the rule of its block. */
-static maki_status add_image(counting *c, maki_str data, const maki_image_rule *rule, bool low)
+static maki_status add_image(counting *c, maki_str data, const maki_image_rule *rule,
+                             bool low_detail)
 {
     maki_image_size size = { 0 };
     if (c->rules->image) rule = c->rules->image;
-    bool fixed_price = low && rule->kind == MAKI_IMAGE_TILES;
+    bool fixed_count = low_detail && rule->kind == MAKI_IMAGE_TILES;
     bool known = is_string(data) && maki_image_measure(maki_json_inside(data), &size);
-    if (!known && !fixed_price) c->parts->estimated = true;
-    c->parts->images += maki_image_tokens(rule, size, low);
+    if (!known && !fixed_count) c->parts->estimated = true;
+    c->parts->images += maki_image_tokens(rule, size, low_detail);
     return MAKI_OK;
 }
 
 static maki_status count_image(counting *c, const fields *f)
 {
-    maki_str url = f->at[IMAGE_URL], data = f->at[DATA], detail = f->at[DETAIL];
-    bool source = maki_json_kind_of(f->at[SOURCE]) == MAKI_JSON_OBJECT;
-    bool openai = !maki_json_text_is(f->at[TYPE], MAKI_LIT("image")) || (url.len && !source);
-    const maki_image_rule *rule = openai ? &maki_image_openai : &maki_image_anthropic;
-    if (source) {
-        data = fields_of(f->at[SOURCE]).at[DATA];
+    maki_str url = f->value[IMAGE_URL], data = f->value[DATA], detail = f->value[DETAIL];
+    bool has_source = maki_json_kind_of(f->value[SOURCE]) == MAKI_JSON_OBJECT;
+    bool is_openai =
+        !maki_json_text_is(f->value[TYPE], MAKI_LIT("image")) || (url.len && !has_source);
+    const maki_image_rule *rule = is_openai ? &maki_image_openai : &maki_image_anthropic;
+    if (has_source) {
+        data = fields_of(f->value[SOURCE]).value[DATA];
     } else if (url.len) {
         if (maki_json_kind_of(url) == MAKI_JSON_OBJECT) {
             fields inner = fields_of(url);
-            url = inner.at[IMAGE_URL];
-            detail = inner.at[DETAIL];
+            url = inner.value[IMAGE_URL];
+            detail = inner.value[DETAIL];
         }
         data = text_starts(url, MAKI_LIT("data:")) ? url : (maki_str){ 0 };
     }
-    bool low = is_string(detail) && maki_json_text_is(detail, MAKI_LIT("low"));
-    return add_image(c, data, rule, low);
+    bool low_detail = is_string(detail) && maki_json_text_is(detail, MAKI_LIT("low"));
+    return add_image(c, data, rule, low_detail);
 }
 
 static maki_status add_base64_text(counting *c, maki_str data)
@@ -228,35 +230,35 @@ static maki_status add_base64_text(counting *c, maki_str data)
     return st;
 }
 
-/* A file by its type; without one by that of a data URL.  Only text is counted exactly. */
+/* Count a file by its MIME type, or else by that of its data URL.  Only text is counted exactly. */
 static maki_status add_file(counting *c, maki_str mime, maki_str data)
 {
     bool text = text_starts(mime, MAKI_LIT("text/")) || text_starts(data, MAKI_LIT("data:text/"));
     if (text && is_string(data)) return add_base64_text(c, data);
-    double pages = ceil(bytes_of(data) / BYTES_PER_PAGE);
+    double pages = ceil(decoded_size(data) / BYTES_PER_PAGE);
     return add_estimate(c, TOKENS_PER_PAGE * (pages > 1 ? pages : 1));
 }
 
 static maki_status count_document(counting *c, const fields *f)
 {
     uint64_t *sum = &c->parts->files;
-    fields source = fields_of(f->at[SOURCE]);
-    maki_str kind = source.at[TYPE], data = source.at[DATA];
-    maki_status st = add_value(c, f->at[TITLE], sum);
+    fields source = fields_of(f->value[SOURCE]);
+    maki_str kind = source.value[TYPE], data = source.value[DATA];
+    maki_status st = add_value(c, f->value[TITLE], sum);
     if (st != MAKI_OK) return st;
     if (is_string(kind) && maki_json_text_is(kind, MAKI_LIT("text")))
         return add_value(c, data, sum);
-    if (source.at[CONTENT].len) return add_blocks(c, source.at[CONTENT], sum);
-    if (source.at[FILE_DATA].len) data = source.at[FILE_DATA];
-    if (f->at[FILE_DATA].len) data = f->at[FILE_DATA];
-    return add_file(c, source.at[MIME], data);
+    if (source.value[CONTENT].len) return add_blocks(c, source.value[CONTENT], sum);
+    if (source.value[FILE_DATA].len) data = source.value[FILE_DATA];
+    if (f->value[FILE_DATA].len) data = f->value[FILE_DATA];
+    return add_file(c, source.value[MIME], data);
 }
 
 static maki_status count_audio(counting *c, const fields *f)
 {
     const double per_second = 10;
-    maki_str data = f->at[DATA];
-    if (f->at[AUDIO].len) data = fields_of(f->at[AUDIO]).at[DATA];
+    maki_str data = f->value[DATA];
+    if (f->value[AUDIO].len) data = fields_of(f->value[AUDIO]).value[DATA];
     double seconds = is_string(data) ? maki_audio_seconds(maki_json_inside(data)) : 1;
     return add_estimate(c, per_second * seconds);
 }
@@ -264,15 +266,15 @@ static maki_status count_audio(counting *c, const fields *f)
 /* Gemini's {mimeType, data}. */
 static maki_status count_inline(counting *c, maki_str value)
 {
-    const double audio = 32, video = 263; /* tokens a second */
+    const double audio_rate = 32, video_rate = 263; /* tokens a second */
     fields f = fields_of(value);
-    maki_str data = f.at[DATA], mime = f.at[MIME];
+    maki_str data = f.value[DATA], mime = f.value[MIME];
     if (text_starts(mime, MAKI_LIT("audio/"))) {
         double seconds = is_string(data) ? maki_audio_seconds(maki_json_inside(data)) : 1;
-        return add_estimate(c, audio * seconds);
+        return add_estimate(c, audio_rate * seconds);
     }
     if (text_starts(mime, MAKI_LIT("video/"))) {
-        return add_estimate(c, video * ceil(bytes_of(data) / VIDEO_BYTES_PER_S));
+        return add_estimate(c, video_rate * ceil(decoded_size(data) / VIDEO_BYTES_PER_S));
     }
     if (text_starts(mime, MAKI_LIT("text/")) || text_starts(mime, MAKI_LIT("application/")))
         return add_file(c, mime, data);
@@ -296,23 +298,24 @@ static const struct kind_row {
 
 static maki_status count_block(counting *c, maki_str block)
 {
-    if (maki_json_kind_of(block) != MAKI_JSON_OBJECT) return add_value(c, block, c->text);
+    if (maki_json_kind_of(block) != MAKI_JSON_OBJECT) return add_value(c, block, c->text_sum);
     fields f = fields_of(block);
-    for (size_t i = 0; is_string(f.at[TYPE]) && i < sizeof kind_rows / sizeof kind_rows[0]; i++) {
-        if (maki_json_text_in(f.at[TYPE], kind_rows[i].types)) return kind_rows[i].count(c, &f);
+    for (size_t i = 0; is_string(f.value[TYPE]) && i < sizeof kind_rows / sizeof kind_rows[0];
+         i++) {
+        if (maki_json_text_in(f.value[TYPE], kind_rows[i].types)) return kind_rows[i].count(c, &f);
     }
-    if (f.at[INLINE_DATA].len) return count_inline(c, f.at[INLINE_DATA]);
-    if (f.at[FUNCTION].len) {
-        fields call = fields_of(f.at[FUNCTION]);
+    if (f.value[INLINE_DATA].len) return count_inline(c, f.value[INLINE_DATA]);
+    if (f.value[FUNCTION].len) {
+        fields call = fields_of(f.value[FUNCTION]);
         return count_call(c, &call);
     }
-    if (f.at[RESPONSE].len) {
-        fields result = fields_of(f.at[RESPONSE]);
+    if (f.value[RESPONSE].len) {
+        fields result = fields_of(f.value[RESPONSE]);
         return count_result(c, &result);
     }
-    if (!f.at[TYPE].len && f.at[TEXT].len) return count_text(c, &f);
+    if (!f.value[TYPE].len && f.value[TEXT].len) return count_text(c, &f);
     c->parts->estimated = true;
-    return add_value(c, block, c->text);
+    return add_value(c, block, c->text_sum);
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
@@ -339,7 +342,7 @@ maki_status maki_count_calls(const maki_content_rules *rules, maki_str calls,
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && !iter.object && maki_json_next(&iter, &item)) {
         fields f = fields_of(item.value);
-        if (f.at[FUNCTION].len) f = fields_of(f.at[FUNCTION]);
+        if (f.value[FUNCTION].len) f = fields_of(f.value[FUNCTION]);
         st = count_call(&c, &f);
     }
     return st;
@@ -354,7 +357,7 @@ void maki_count_images(const maki_content_rules *rules, maki_str images, maki_pa
         if (is_string(item.value)) (void)add_image(&c, item.value, &maki_image_anthropic, false);
 }
 
-/* The count without a tokenizer. */
+/* The count without a tokenizer: UTF-16 units / 4, and MAKI_PER_MESSAGE. */
 static uint64_t estimate(maki_str content, maki_str calls)
 {
     uint64_t units = 0;

@@ -1,4 +1,4 @@
-/* count_files.c -- the tokens of files, read in pieces, on all cores when there is much to count.
+/* count_files.c -- the tokens of files, read in chunks, on all cores when there is much to count.
  *
  * In:     files by path, or standard input, of any size.
  * Out:    the tokens of each, or its error.
@@ -16,18 +16,18 @@
 #include "base/thread_pool.h"
 
 enum {
-    PIECE = 1 << 20,        /* read at once */
+    CHUNK = 1 << 20,        /* read at once */
     PART = 4 << 20,         /* of a large file */
     EDGE_WINDOW = 64 << 10, /* in which the cut before an edge is searched */
     PROBE = 8192,           /* in which a NUL makes a file binary */
-    PARALLEL_MIN = 4 << 20, /* with fewer bytes one core is used */
-    BUFFER_MAX = 256 << 20, /* without a position to cut; more is MAKI_TOOBIG */
+    PARALLEL_MIN = 4 << 20, /* bytes; below it one core is used */
+    BUFFER_MAX = 256 << 20, /* bytes without a position to cut; more is MAKI_TOOBIG */
 };
 
-/* What a worker counts with, opened for its first unit. */
+/* The tokenizer and buffer of a worker, allocated for its first unit. */
 typedef struct counter {
     maki_tokenizer *tokenizer;
-    char *piece; /* PIECE bytes */
+    char *chunk; /* CHUNK bytes */
 } counter;
 
 typedef struct files_job {
@@ -40,7 +40,7 @@ typedef struct files_job {
     uint64_t total;             /* 0: unknown */
 } files_job;
 
-/* The work of one call, and its result, which the caller's thread adds up. */
+/* A file, or a part of one: a job of the thread pool and its result, which the caller's thread adds up. */
 typedef struct unit {
     files_job *files_job;
     maki_token_file *file;
@@ -53,18 +53,19 @@ typedef struct unit {
 
 /* ---- reading --------------------------------------------------------------------------------------- */
 
-/* Fill `out` from offset `at` (UINT64_MAX: the file position), short only at the end of the file.  -1 and errno on failure. */
-static ssize_t read_full(const maki_files *files, int fd, char *out, size_t n, uint64_t at)
+/* Read `n` bytes at `offset` (UINT64_MAX: the file position), fewer only at the end of the file; -1 and errno on
+ * failure. */
+static ssize_t read_full(const maki_files *files, int fd, char *out, size_t n, uint64_t offset)
 {
     size_t got = 0;
     while (got < n) {
-        ssize_t some = at == UINT64_MAX
-                           ? files->read(files, fd, out + got, n - got)
-                           : files->pread(files, fd, out + got, n - got, (off_t)(at + got));
-        if (some < 0 && errno == EINTR) continue;
-        if (some < 0) return -1;
-        if (some == 0) break;
-        got += (size_t)some;
+        ssize_t count_read = offset == UINT64_MAX ? files->read(files, fd, out + got, n - got)
+                                                  : files->pread(files, fd, out + got, n - got,
+                                                                 (off_t)(offset + got));
+        if (count_read < 0 && errno == EINTR) continue;
+        if (count_read < 0) return -1;
+        if (count_read == 0) break;
+        got += (size_t)count_read;
     }
     return (ssize_t)got;
 }
@@ -89,12 +90,12 @@ static bool is_binary(const char *bytes, size_t n)
 
 typedef struct range {
     const maki_env *env;
-    counter *with;
+    counter *counter;
     files_job *job; /* whose progress it is; NULL: not reported */
     size_t worker;
     int fd;
-    uint64_t at, end; /* end UINT64_MAX: the end of the file */
-    bool streamed;    /* read from the file position */
+    uint64_t offset, end; /* of the bytes still to count; end UINT64_MAX: the end of the file */
+    bool streamed;        /* read from the file position */
 } range;
 
 static void report_progress(const range *r, uint64_t bytes)
@@ -106,32 +107,32 @@ static void report_progress(const range *r, uint64_t bytes)
         c->options->progress(c->options->ctx, done, c->total);
 }
 
-/* Count (fn NULL) or encode a range.  With `skip` it stops if it is binary (*binary). */
-static maki_status count_range(range *r, bool skip, maki_ids_fn fn, void *ctx, uint64_t *tokens,
-                               bool *binary, maki_err *err)
+/* Count (fn NULL) or encode a range.  With `skip_binary`, one that begins with binary data is not counted: *binary. */
+static maki_status count_range(range *r, bool skip_binary, maki_ids_fn fn, void *ctx,
+                               uint64_t *tokens, bool *binary, maki_err *err)
 {
-    maki_tokenizer *t = r->with->tokenizer;
+    maki_tokenizer *t = r->counter->tokenizer;
     maki_token_stream stream = { 0 };
     maki_status st = MAKI_OK;
-    uint64_t start = r->at;
+    uint64_t start = r->offset;
     for (;;) {
-        uint64_t left = r->end - r->at;
-        ssize_t got =
-            read_full(r->env->files, r->fd, r->with->piece, left < PIECE ? (size_t)left : PIECE,
-                      r->streamed ? UINT64_MAX : r->at);
+        uint64_t remaining = r->end - r->offset;
+        ssize_t got = read_full(r->env->files, r->fd, r->counter->chunk,
+                                remaining < CHUNK ? (size_t)remaining : CHUNK,
+                                r->streamed ? UINT64_MAX : r->offset);
         if (got < 0) st = maki_fail_errno(err, "");
         if (got <= 0) break;
-        bool first = r->at == start;
-        maki_str piece = { r->with->piece, (size_t)got };
-        r->at += piece.len;
-        report_progress(r, piece.len);
-        *binary = skip && first && is_binary(piece.ptr, piece.len);
+        bool first = r->offset == start;
+        maki_str chunk = { r->counter->chunk, (size_t)got };
+        r->offset += chunk.len;
+        report_progress(r, chunk.len);
+        *binary = skip_binary && first && is_binary(chunk.ptr, chunk.len);
         if (*binary) break;
-        if (!fn && first && piece.len < PIECE) { /* all of it: no stream is needed */
-            *tokens = maki_tokenizer_count(t, piece);
+        if (!fn && first && chunk.len < CHUNK) { /* all of it: no stream is needed */
+            *tokens = maki_tokenizer_count(t, chunk);
             return MAKI_OK;
         }
-        st = maki_token_stream_add(&stream, t, piece, fn, ctx, err);
+        st = maki_token_stream_add(&stream, t, chunk, fn, ctx, err);
         if (st == MAKI_OK && stream.len > BUFFER_MAX)
             st = maki_fail(err, MAKI_TOOBIG, "more than %d MB without a position to cut",
                            BUFFER_MAX >> 20);
@@ -149,8 +150,8 @@ static bool edge_of(const range *r, uint64_t size, uint64_t i, uint64_t *edge)
     *edge = nominal == 0 ? 0 : size;
     if (nominal == 0 || nominal >= size) return true;
     ssize_t got =
-        read_full(r->env->files, r->fd, r->with->piece, EDGE_WINDOW, nominal - EDGE_WINDOW);
-    size_t cut = got > 0 ? maki_token_cut((maki_str){ r->with->piece, (size_t)got }) : 0;
+        read_full(r->env->files, r->fd, r->counter->chunk, EDGE_WINDOW, nominal - EDGE_WINDOW);
+    size_t cut = got > 0 ? maki_token_cut((maki_str){ r->counter->chunk, (size_t)got }) : 0;
     *edge = nominal - EDGE_WINDOW + cut;
     return cut > 0;
 }
@@ -158,8 +159,9 @@ static bool edge_of(const range *r, uint64_t size, uint64_t i, uint64_t *edge)
 static void find_edges(range *r, const unit *u)
 {
     uint64_t size = u->file->size, next = u->part + 1;
-    if (!edge_of(r, size, u->part, &r->at)) r->end = r->at; /* the part before includes it */
-    while (r->end != r->at && !edge_of(r, size, next, &r->end))
+    if (!edge_of(r, size, u->part, &r->offset))
+        r->end = r->offset; /* the part before includes it */
+    while (r->end != r->offset && !edge_of(r, size, next, &r->end))
         next++;
     if (r->end == size) r->end = UINT64_MAX; /* it may have grown */
 }
@@ -173,15 +175,15 @@ static maki_status counter_open(const maki_env *env, const maki_encoding *encodi
     if (out->tokenizer) return MAKI_OK;
     options.special = special;
     options.cache = cache;
-    if (!out->piece) out->piece = env->alloc->resize(env->alloc, NULL, 0, PIECE);
-    if (!out->piece) return maki_fail_nomem(err);
+    if (!out->chunk) out->chunk = env->alloc->resize(env->alloc, NULL, 0, CHUNK);
+    if (!out->chunk) return maki_fail_nomem(err);
     return maki_tokenizer_open(env, encoding, &options, &out->tokenizer, err);
 }
 
 static void counter_close(const maki_env *env, counter *c)
 {
     maki_tokenizer_close(c->tokenizer);
-    if (c->piece) env->alloc->resize(env->alloc, c->piece, PIECE, 0);
+    if (c->chunk) env->alloc->resize(env->alloc, c->chunk, CHUNK, 0);
 }
 
 static void do_unit(void *ctx, size_t worker)
@@ -190,13 +192,13 @@ static void do_unit(void *ctx, size_t worker)
     files_job *c = u->files_job;
     maki_token_file *file = u->file;
     range r = { .env = c->env,
-                .with = &c->counters[worker],
+                .counter = &c->counters[worker],
                 .job = c,
                 .worker = worker,
                 .fd = -1,
                 .end = UINT64_MAX,
                 .streamed = file->size == 0 };
-    if (counter_open(c->env, c->encoding, c->options->special, c->cache, r.with, &u->err) !=
+    if (counter_open(c->env, c->encoding, c->options->special, c->cache, r.counter, &u->err) !=
         MAKI_OK)
         return;
     r.fd = open_file(c->env, file);
@@ -205,18 +207,18 @@ static void do_unit(void *ctx, size_t worker)
         return;
     }
     if (u->split) find_edges(&r, u);
-    uint64_t start = r.at;
-    if (r.at != r.end)
+    uint64_t start = r.offset;
+    if (r.offset != r.end)
         (void)count_range(&r, file->skip_binary && u->part == 0, NULL, NULL, &u->tokens, &u->binary,
                           &u->err);
-    u->bytes = r.at - start;
+    u->bytes = r.offset - start;
     close_file(c->env, r.fd);
 }
 
 /* ---- the list of units --------------------------------------------------------------------------------- */
 
 /* Is a large file binary?  A small one is checked when it is read. */
-static bool probe_binary(const maki_env *env, const maki_token_file *file)
+static bool is_large_file_binary(const maki_env *env, const maki_token_file *file)
 {
     char head[PROBE];
     int fd = open_file(env, file);
@@ -229,7 +231,7 @@ static uint64_t parts_of(const files_job *c, maki_token_file *file)
 {
     if (file->err.status != MAKI_OK) return 0;
     if (c->options->special || file->size < 2 * (uint64_t)PART) return 1;
-    file->binary = file->skip_binary && probe_binary(c->env, file);
+    file->binary = file->skip_binary && is_large_file_binary(c->env, file);
     return file->binary ? 0 : (file->size + PART - 1) / PART;
 }
 
@@ -292,16 +294,16 @@ maki_status maki_token_count_files(const maki_env *env, const maki_encoding *enc
 maki_status maki_token_encode_file(const maki_env *env, const maki_encoding *encoding, bool special,
                                    maki_token_file *file, maki_ids_fn fn, void *ctx)
 {
-    counter with = { .tokenizer = NULL };
-    range r = { .env = env, .with = &with, .end = UINT64_MAX, .streamed = file->size == 0 };
+    counter single = { .tokenizer = NULL };
+    range r = { .env = env, .counter = &single, .end = UINT64_MAX, .streamed = file->size == 0 };
     bool binary = false;
-    maki_status st = counter_open(env, encoding, special, NULL, &with, &file->err);
+    maki_status st = counter_open(env, encoding, special, NULL, &single, &file->err);
     if (st == MAKI_OK && (r.fd = open_file(env, file)) < 0) st = maki_fail_errno(&file->err, "");
     if (st == MAKI_OK) {
         st = count_range(&r, false, fn, ctx, &file->tokens, &binary, &file->err);
-        file->bytes = r.at;
+        file->bytes = r.offset;
         close_file(env, r.fd);
     }
-    counter_close(env, &with);
+    counter_close(env, &single);
     return st;
 }

@@ -95,13 +95,13 @@ maki_status maki_encoding_decode(const maki_encoding *encoding, const uint32_t *
     return MAKI_OK;
 }
 
-const maki_special *maki_special_at(const maki_encoding *encoding, const char *at, size_t capacity)
+const maki_special *maki_special_at(const maki_encoding *encoding, const char *at, size_t remaining)
 {
     const maki_special *best = NULL;
     size_t best_len = 0;
     for (const maki_special *s = encoding->special; s->text; s++) {
         size_t len = strlen(s->text);
-        if (len > best_len && len <= capacity && memcmp(at, s->text, len) == 0)
+        if (len > best_len && len <= remaining && memcmp(at, s->text, len) == 0)
             best = s, best_len = len;
     }
     return best;

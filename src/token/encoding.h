@@ -18,7 +18,8 @@ struct maki_encoding {
     const maki_special *special; /* ends with text NULL */
 };
 
-/* The special token that begins at `at`, longest first, or NULL. */
-const maki_special *maki_special_at(const maki_encoding *encoding, const char *at, size_t capacity);
+/* The longest special token that begins at `at`, where `remaining` bytes may be read; NULL: none. */
+const maki_special *maki_special_at(const maki_encoding *encoding, const char *at,
+                                    size_t remaining);
 
 #endif

@@ -107,8 +107,8 @@ const maki_family *maki_family_of_encoding(const maki_encoding *encoding)
 {
     maki_str name = maki_str_of(maki_encoding_name(encoding));
     for (size_t i = 0; i < FAMILIES; i++) {
-        bool own = maki_family_exact(&families[i]);
-        if (own && maki_str_is(name, maki_str_of(families[i].encoding))) return &families[i];
+        bool exact = maki_family_exact(&families[i]);
+        if (exact && maki_str_is(name, maki_str_of(families[i].encoding))) return &families[i];
     }
     return &families[FAMILIES - 1];
 }
@@ -142,7 +142,7 @@ maki_str maki_model_own_name(maki_str model)
     return maki_str_from(model, start);
 }
 
-static const struct model_row *find(maki_str model)
+static const struct model_row *find_model_row(maki_str model)
 {
     const struct model_row *best = NULL;
     maki_str name = maki_model_own_name(model), pattern;
@@ -159,13 +159,13 @@ static const struct model_row *find(maki_str model)
 
 const maki_family *maki_family_of(maki_str model)
 {
-    const struct model_row *row = find(model);
+    const struct model_row *row = find_model_row(model);
     return row ? maki_family_named(maki_str_of(row->family)) : &families[FAMILIES - 1];
 }
 
 const maki_image_rule *maki_image_rule_of(maki_str model)
 {
-    const struct model_row *row = find(model);
+    const struct model_row *row = find_model_row(model);
     return row && row->has_image ? &row->image : &maki_family_of(model)->image;
 }
 
@@ -175,7 +175,7 @@ static const double factor_min = 0.2, factor_max = 5;
 static const double error_first = 0.1; /* until there are two samples */
 static const double error_min = 0.01;
 
-/* Rounded as it is stored, so that writing and reading a calibration does not change it. */
+/* Round to the six decimals that are stored, so that writing and reading a calibration does not change it. */
 static double round_stored(double value)
 {
     return round(value * 1e6) / 1e6;
@@ -193,8 +193,8 @@ bool maki_calibration_add(maki_calibration *state, const maki_family *family, do
     double error = maki_family_error(family, state);
     if (error < error_min) error = error_min;
     if (state->samples >= 3) { /* limit an outlier */
-        double max = fmax(3 * error, 0.05) * factor;
-        ratio = fmin(fmax(ratio, factor - max), factor + max);
+        double max_deviation = fmax(3 * error, 0.05) * factor;
+        ratio = fmin(fmax(ratio, factor - max_deviation), factor + max_deviation);
     }
     double weight = fmax(1 / (double)(state->samples + 1), weight_min);
     weight *= counted / (counted + half_weight);

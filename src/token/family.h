@@ -31,8 +31,8 @@ typedef struct maki_family {
     double error;         /* relative error on mixed text; 0: exact */
     uint32_t per_message; /* tokens of a message besides its content, role included */
     uint32_t per_name;    /* tokens when a message has a name */
-    uint32_t per_reply;   /* start of the reply, once a request */
-    uint32_t per_tools;   /* once if there are tools */
+    uint32_t per_reply;   /* start of the reply, once in a request */
+    uint32_t per_tools;   /* once in a request with tools */
     maki_tools_rule tools;
     maki_image_rule image;
 } maki_family;
@@ -74,7 +74,7 @@ bool maki_calibration_add(maki_calibration *state, const maki_family *family, do
  * the family.  `state` may be NULL. */
 double maki_family_scale(const maki_family *family, const maki_calibration *state);
 double maki_family_error(const maki_family *family, const maki_calibration *state);
-/* `counted` tokens of o200k_base at that scale, rounded up: what is shown, written and compared. */
+/* `counted` tokens of o200k_base at that scale, rounded up: the number that is shown, stored and compared. */
 double maki_scaled_tokens(double counted, double scale);
 /* The scale and the error of a text that was counted in the encoding of the family. */
 double maki_family_text_scale(const maki_family *family, const maki_calibration *state);

@@ -1,6 +1,6 @@
 /* image.c -- the rules of the providers, and the headers of image and audio files.
  *
- * In:     base64 from outside, possibly truncated or of no known format.
+ * In:     untrusted base64, possibly truncated or of an unknown format.
  * Out:    tokens; sizes and durations as the header states them, false or a default otherwise.
  * Always: only the header is decoded (a JPEG up to its frame header), whatever the length. */
 #include "token/image.h"
@@ -17,7 +17,7 @@ const maki_image_rule maki_image_gemini = { MAKI_IMAGE_GEMINI, 0, 0, 0 };
 
 /* ---- the rules -------------------------------------------------------------------------------------- */
 
-static uint64_t by_area(double width, double height)
+static uint64_t tokens_by_area(double width, double height)
 {
     const double edge = 1568, per_token = 750, max = 1600;
     double scale = fmin(1, edge / fmax(width, height));
@@ -25,7 +25,7 @@ static uint64_t by_area(double width, double height)
     return (uint64_t)fmin(tokens, max);
 }
 
-static uint64_t by_tiles(const maki_image_rule *rule, double width, double height)
+static uint64_t tokens_by_tiles(const maki_image_rule *rule, double width, double height)
 {
     const double box = 2048, short_side = 768, tile = 512;
     double scale = fmin(1, box / fmax(width, height));
@@ -37,7 +37,7 @@ static uint64_t by_tiles(const maki_image_rule *rule, double width, double heigh
     return rule->base + rule->tile * (uint64_t)(across * down);
 }
 
-static uint64_t by_patches(const maki_image_rule *rule, double width, double height)
+static uint64_t tokens_by_patches(const maki_image_rule *rule, double width, double height)
 {
     const double side = 32, max = 1536;
     double patches = ceil(width / side) * ceil(height / side);
@@ -52,7 +52,7 @@ static uint64_t by_patches(const maki_image_rule *rule, double width, double hei
     return (uint64_t)ceil(fmin(patches, max) * rule->factor);
 }
 
-static uint64_t by_gemini(double width, double height)
+static uint64_t tokens_by_gemini(double width, double height)
 {
     const double per_tile = 258, small = 384, min = 256, max = 768;
     if (width <= small && height <= small) return (uint64_t)per_tile;
@@ -66,10 +66,10 @@ uint64_t maki_image_tokens(const maki_image_rule *rule, maki_image_size size, bo
     double width = size.width, height = size.height;
     if (size.width == 0 || size.height == 0) width = height = MAKI_IMAGE_DEFAULT;
     switch (rule->kind) {
-    case MAKI_IMAGE_AREA: return by_area(width, height);
-    case MAKI_IMAGE_TILES: return low_detail ? rule->base : by_tiles(rule, width, height);
-    case MAKI_IMAGE_PATCHES: return by_patches(rule, width, height);
-    case MAKI_IMAGE_GEMINI: return by_gemini(width, height);
+    case MAKI_IMAGE_AREA: return tokens_by_area(width, height);
+    case MAKI_IMAGE_TILES: return low_detail ? rule->base : tokens_by_tiles(rule, width, height);
+    case MAKI_IMAGE_PATCHES: return tokens_by_patches(rule, width, height);
+    case MAKI_IMAGE_GEMINI: return tokens_by_gemini(width, height);
     }
     return 0;
 }
@@ -136,7 +136,7 @@ size_t maki_base64_read(maki_base64 *r, unsigned char *out, size_t n)
     return n;
 }
 
-static bool skip(maki_base64 *r, size_t n)
+static bool skip_bytes(maki_base64 *r, size_t n)
 {
     while (n > 0 && next_byte(r) >= 0)
         n--;
@@ -186,10 +186,10 @@ static bool measure_jpeg(maki_base64 *r, maki_image_size *size)
         if (marker < 0 || marker == 0xD9 || marker == 0xDA) return false;
         if (marker == 0x01 || (marker >= 0xD0 && marker <= 0xD8)) continue; /* has no length */
         if (maki_base64_read(r, head, 2) < 2 || read_be16(head) < 2) return false;
-        bool frame =
+        bool is_frame_header =
             marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC;
-        if (!frame) {
-            if (!skip(r, read_be16(head) - 2)) return false;
+        if (!is_frame_header) {
+            if (!skip_bytes(r, read_be16(head) - 2)) return false;
             continue;
         }
         return maki_base64_read(r, head, 5) == 5 &&
@@ -232,18 +232,18 @@ bool maki_image_measure(maki_str escaped, maki_image_size *size)
         return measure_webp(head, size);
     }
     if (n >= 4 && head[0] == 0xFF && head[1] == 0xD8) {
-        maki_base64 again = maki_base64_of(escaped);
-        return skip(&again, 2) && measure_jpeg(&again, size);
+        maki_base64 jpeg = maki_base64_of(escaped);
+        return skip_bytes(&jpeg, 2) && measure_jpeg(&jpeg, size);
     }
     return false;
 }
 
 double maki_audio_seconds(maki_str escaped)
 {
-    const double mp3 = 16000; /* bytes a second */
+    const double mp3_rate = 16000; /* bytes a second */
     unsigned char head[32] = { 0 };
     maki_base64 reader = maki_base64_of(escaped);
-    double bytes = maki_base64_size(escaped), rate = mp3;
+    double bytes = maki_base64_size(escaped), rate = mp3_rate;
     size_t n = maki_base64_read(&reader, head, sizeof head);
     if (n == sizeof head && memcmp(head, "RIFF", 4) == 0 && memcmp(head + 8, "WAVE", 4) == 0 &&
         memcmp(head + 12, "fmt ", 4) == 0 && read_le32(head + 28) > 0) {

@@ -48,12 +48,12 @@ double maki_audio_seconds(maki_str escaped);
 /* Decode base64 or a data URL.  `escaped`, also above, is what is between the quotes of a JSON string: escapes are decoded,
  * white space is skipped. */
 typedef struct maki_base64 {
-    maki_str escaped; /* still to read */
+    maki_str escaped; /* remaining input */
     uint32_t bits;
-    unsigned bit_count; /* of bits not yet returned */
+    unsigned bit_count; /* in `bits`, not returned yet */
 } maki_base64;
 maki_base64 maki_base64_of(maki_str escaped);
-/* The next `n` bytes, fewer at the end or before what is no base64. */
+/* The next `n` bytes, fewer at the end or before an invalid character. */
 size_t maki_base64_read(maki_base64 *r, unsigned char *out, size_t n);
 /* The length of the decoded bytes, from that of the text. */
 double maki_base64_size(maki_str escaped);

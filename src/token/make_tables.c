@@ -4,8 +4,8 @@
  *     make_tables claude FILE OUT       the JSON of @anthropic-ai/tokenizer: "bpe_ranks": "! 5 base64 ..."
  *     make_tables classes FILE OUT      src/token/classes.txt, as a C header
  *
- * Run by the build only.  It checks what the tokenizer relies on, so that an encoding without it does not build: every
- * byte is a token; every other token is reached by merging, from two tokens of lower rank.
+ * Run by the build only.  It checks what the tokenizer relies on, so that the build fails for an encoding without
+ * it: every byte is a token; every other token is reached by merging, from two tokens of lower rank.
  *
  * `reach`.  Take a text w, once alone and once with more text after it.  Merging goes the same way in
  * both until a token X at the end of the common part merges with its right neighbour in one of them
@@ -25,7 +25,7 @@
 enum {
     TOKEN_MAX = 2048,  /* bytes of one token */
     PER_BUCKET = 4,    /* pairs in a bucket of the perfect hash, on average */
-    LEAD_FIRST = 0xe3, /* of the characters that `joins` is about */
+    LEAD_FIRST = 0xe3, /* lead bytes of the characters that `joins` covers */
     LEAD_LAST = 0xe9
 };
 
@@ -41,7 +41,7 @@ typedef struct encoding {
     unsigned char *bytes;
     size_t bytes_len;
     uint32_t byte_index[256];
-    uint64_t *map; /* open addressing: key << 24 | index + 1; 0 is empty */
+    uint64_t *map; /* pairs to tokens, open addressing: key << 24 | index + 1; 0 is empty */
     uint32_t map_mask;
 } encoding;
 
@@ -167,21 +167,21 @@ static uint32_t pair_index(const encoding *v, uint32_t left, uint32_t right)
     return found ? (uint32_t)(found & 0xffffff) - 1 : MAKI_NO_TOKEN;
 }
 
-/* Merge the bytes of a token with the pairs known so far; returns how many parts are left. */
+/* Merge the bytes of a token with the pairs known so far; returns how many parts remain. */
 static uint32_t merge_bytes(const encoding *v, const token *t, uint32_t parts[TOKEN_MAX])
 {
     uint32_t n = t->len;
     for (uint32_t i = 0; i < n; i++)
         parts[i] = v->byte_index[t->bytes[i]];
     for (;;) {
-        uint32_t best = MAKI_NO_TOKEN, at = 0;
+        uint32_t best = MAKI_NO_TOKEN, best_at = 0;
         for (uint32_t i = 0; i + 1 < n; i++) {
             uint32_t merged = pair_index(v, parts[i], parts[i + 1]);
-            if (merged < best) best = merged, at = i;
+            if (merged < best) best = merged, best_at = i;
         }
         if (best == MAKI_NO_TOKEN) return n;
-        parts[at] = best;
-        memmove(parts + at + 1, parts + at + 2, (n - at - 2) * sizeof parts[0]);
+        parts[best_at] = best;
+        memmove(parts + best_at + 1, parts + best_at + 2, (n - best_at - 2) * sizeof parts[0]);
         n--;
     }
 }
@@ -218,7 +218,7 @@ static void split_tokens(encoding *v)
 /* ---- reach -------------------------------------------------------------------------------------- */
 
 /* The token of these bytes, or MAKI_NO_TOKEN. */
-static uint32_t token_of(const encoding *v, const unsigned char *bytes, uint32_t len)
+static uint32_t find_token(const encoding *v, const unsigned char *bytes, uint32_t len)
 {
     uint32_t parts[TOKEN_MAX];
     token t = { .bytes = bytes, .len = len };
@@ -227,19 +227,20 @@ static uint32_t token_of(const encoding *v, const unsigned char *bytes, uint32_t
 
 static uint32_t reach_of(const encoding *v)
 {
-    uint32_t *best =
-        alloc_zeroed(v->count * sizeof best[0]); /* of chains whose last left part is this token */
+    uint32_t *best = alloc_zeroed(
+        v->count * sizeof best[0]); /* the longest chain whose last left token is this one */
     uint32_t reach = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         const token *t = &v->tokens[i];
         if (t->len == 1) continue;
         const token *right = &v->tokens[t->right];
-        uint32_t before = 0;
+        uint32_t longest_before = 0;
         for (uint32_t len = 1; len <= right->len; len++) {
-            uint32_t prefix = len == right->len ? t->right : token_of(v, right->bytes, len);
-            if (prefix != MAKI_NO_TOKEN && best[prefix] > before) before = best[prefix];
+            uint32_t prefix = len == right->len ? t->right : find_token(v, right->bytes, len);
+            if (prefix != MAKI_NO_TOKEN && best[prefix] > longest_before)
+                longest_before = best[prefix];
         }
-        uint32_t chain = v->tokens[t->left].len + before;
+        uint32_t chain = v->tokens[t->left].len + longest_before;
         if (chain > best[t->left]) best[t->left] = chain;
         if (chain > reach) reach = chain;
     }
@@ -307,19 +308,19 @@ static void fill_joins(const encoding *v, unsigned char *joins)
 
 /* ---- the perfect hash ---------------------------------------------------------------------------- */
 
-typedef struct hashing {
+typedef struct perfect_hash {
     uint32_t buckets, slots;
-    uint32_t *first, *next; /* chains of tokens by bucket, by index + 1 */
-    uint32_t *order;        /* buckets, fullest first */
+    uint32_t *first, *next; /* lists of the tokens of each bucket, by index + 1; 0: end */
+    uint32_t *order;        /* buckets, largest first */
     uint64_t *hashes;
     uint32_t *bucket; /* as in table.h */
     uint64_t *pairs;
-} hashing;
+} perfect_hash;
 
-static void fill_buckets(const encoding *v, hashing *h)
+static void fill_buckets(const encoding *v, perfect_hash *h)
 {
     uint32_t *sizes = alloc_zeroed(h->buckets * sizeof sizes[0]);
-    uint32_t fullest = 0, n = 0;
+    uint32_t max_size = 0, n = 0;
     for (uint32_t i = 0; i < v->count; i++) {
         const token *t = &v->tokens[i];
         if (t->len == 1) continue;
@@ -328,9 +329,9 @@ static void fill_buckets(const encoding *v, hashing *h)
         h->bucket[b] |= maki_pair_bit(h->hashes[i]);
         h->next[i] = h->first[b];
         h->first[b] = i + 1;
-        if (++sizes[b] > fullest) fullest = sizes[b];
+        if (++sizes[b] > max_size) max_size = sizes[b];
     }
-    for (uint32_t size = fullest + 1; size-- > 0;) {
+    for (uint32_t size = max_size + 1; size-- > 0;) {
         for (uint32_t b = 0; b < h->buckets; b++) {
             if (sizes[b] == size) h->order[n++] = b;
         }
@@ -339,7 +340,7 @@ static void fill_buckets(const encoding *v, hashing *h)
 }
 
 /* Put the pairs of a bucket into free slots under this shift, all or none. */
-static bool place_bucket(const encoding *v, hashing *h, uint32_t bucket, uint32_t shift)
+static bool place_bucket(const encoding *v, perfect_hash *h, uint32_t bucket, uint32_t shift)
 {
     for (uint32_t i = h->first[bucket]; i; i = h->next[i - 1]) {
         const token *t = &v->tokens[i - 1];
@@ -356,7 +357,7 @@ static bool place_bucket(const encoding *v, hashing *h, uint32_t bucket, uint32_
     return true;
 }
 
-static void hash_pairs(const encoding *v, hashing *h)
+static void hash_pairs(const encoding *v, perfect_hash *h)
 {
     h->first = alloc_zeroed(h->buckets * sizeof h->first[0]);
     h->order = alloc_zeroed(h->buckets * sizeof h->order[0]);
@@ -381,11 +382,12 @@ static void hash_pairs(const encoding *v, hashing *h)
 
 /* ---- writing ------------------------------------------------------------------------------------- */
 
+/* Append a section to the layout; returns its offset. */
 static uint64_t add_section(uint64_t *size, uint64_t bytes)
 {
-    uint64_t at = *size;
-    *size = (at + bytes + MAKI_TABLE_ALIGN - 1) / MAKI_TABLE_ALIGN * MAKI_TABLE_ALIGN;
-    return at;
+    uint64_t offset = *size;
+    *size = (offset + bytes + MAKI_TABLE_ALIGN - 1) / MAKI_TABLE_ALIGN * MAKI_TABLE_ALIGN;
+    return offset;
 }
 
 static void fill_begin(const encoding *v, uint32_t *begin)
@@ -399,37 +401,37 @@ static void fill_begin(const encoding *v, uint32_t *begin)
 static void write_table(const encoding *v, const char *path)
 {
     uint32_t pairs = v->count - 256;
-    maki_table head = { .magic = MAKI_TABLE_MAGIC, .first_id = v->first_id, .tokens = v->count };
-    head.buckets = pairs / PER_BUCKET + 1;
-    head.slots = pairs + pairs / 50 + 1;
-    head.reach = reach_of(v);
+    maki_table header = { .magic = MAKI_TABLE_MAGIC, .first_id = v->first_id, .tokens = v->count };
+    header.buckets = pairs / PER_BUCKET + 1;
+    header.slots = pairs + pairs / 50 + 1;
+    header.reach = reach_of(v);
     uint64_t size = 0, joins = (1u << MAKI_JOIN_BITS) / 8;
-    add_section(&size, sizeof head);
-    head.offsets = add_section(&size, (v->count + 1) * sizeof(uint32_t));
-    head.bytes = add_section(&size, v->bytes_len);
-    head.hash = add_section(&size, head.buckets * sizeof(uint32_t));
-    head.pairs = add_section(&size, head.slots * sizeof(uint64_t));
-    head.begin = add_section(&size, 65536 * sizeof(uint32_t));
-    head.joins = add_section(&size, joins);
-    head.size = size;
+    add_section(&size, sizeof header);
+    header.offsets = add_section(&size, (v->count + 1) * sizeof(uint32_t));
+    header.bytes = add_section(&size, v->bytes_len);
+    header.hash = add_section(&size, header.buckets * sizeof(uint32_t));
+    header.pairs = add_section(&size, header.slots * sizeof(uint64_t));
+    header.begin = add_section(&size, 65536 * sizeof(uint32_t));
+    header.joins = add_section(&size, joins);
+    header.size = size;
 
     char *out = alloc_zeroed(size);
-    uint32_t *offsets = (uint32_t *)(void *)(out + head.offsets);
+    uint32_t *offsets = (uint32_t *)(void *)(out + header.offsets);
     for (uint32_t i = 0; i < v->count; i++) {
         offsets[i] = (uint32_t)(v->tokens[i].bytes - v->bytes);
-        if (v->tokens[i].len > head.longest) head.longest = v->tokens[i].len;
+        if (v->tokens[i].len > header.longest) header.longest = v->tokens[i].len;
     }
     offsets[v->count] = (uint32_t)v->bytes_len;
     for (int b = 0; b < 256; b++)
-        head.byte_ids[b] = v->byte_index[b] + v->first_id;
-    memcpy(out, &head, sizeof head);
-    memcpy(out + head.bytes, v->bytes, v->bytes_len);
-    fill_begin(v, (uint32_t *)(void *)(out + head.begin));
-    fill_joins(v, (unsigned char *)out + head.joins);
-    hashing h = { .buckets = head.buckets,
-                  .slots = head.slots,
-                  .bucket = (uint32_t *)(void *)(out + head.hash),
-                  .pairs = (uint64_t *)(void *)(out + head.pairs) };
+        header.byte_ids[b] = v->byte_index[b] + v->first_id;
+    memcpy(out, &header, sizeof header);
+    memcpy(out + header.bytes, v->bytes, v->bytes_len);
+    fill_begin(v, (uint32_t *)(void *)(out + header.begin));
+    fill_joins(v, (unsigned char *)out + header.joins);
+    perfect_hash h = { .buckets = header.buckets,
+                       .slots = header.slots,
+                       .bucket = (uint32_t *)(void *)(out + header.hash),
+                       .pairs = (uint64_t *)(void *)(out + header.pairs) };
     hash_pairs(v, &h);
 
     FILE *file = fopen(path, "wb");
@@ -485,7 +487,7 @@ static void write_numbers(FILE *file, const char *name, const unsigned char *num
 static void write_classes(const char *from, const char *path)
 {
     unsigned char *classes = alloc_zeroed(0x110000), *blocks = alloc_zeroed(0x110000),
-                  which[BLOCKS];
+                  block_of[BLOCKS];
     size_t n = 0;
     read_classes(from, classes);
     for (size_t i = 0; i < BLOCKS; i++) {
@@ -494,12 +496,12 @@ static void write_classes(const char *from, const char *path)
             k++;
         if (k == 256) die("too many different blocks of classes");
         if (k == n) memcpy(blocks + n++ * BLOCK, classes + i * BLOCK, BLOCK);
-        which[i] = (unsigned char)k;
+        block_of[i] = (unsigned char)k;
     }
     FILE *file = fopen(path, "w");
     if (!file) die("cannot write %s", path);
     fputs("/* Made by make_tables from src/token/classes.txt. */\n", file);
-    write_numbers(file, "class_block", which, BLOCKS);
+    write_numbers(file, "class_block", block_of, BLOCKS);
     write_numbers(file, "class_of_char", blocks, n * BLOCK);
     if (fclose(file) != 0) die("cannot write %s", path);
     free(classes);

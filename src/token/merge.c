@@ -12,7 +12,7 @@
 
 enum {
     STRIDE = 40,     /* bytes between the starts of two windows */
-    SHRINK_ABOVE = 8 /* tokens added by one window: a shorter one would do */
+    SHRINK_ABOVE = 8 /* tokens; after a window that adds more, the next one is shorter */
 };
 
 size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
@@ -37,12 +37,12 @@ size_t maki_merge(const maki_table *table, const unsigned char *bytes, size_t n,
 typedef struct joiner {
     const maki_table *table;
     maki_merge_scratch *m;
-    maki_merged_fn *ids;
+    maki_merged_fn *fn;
     void *ctx;
     size_t start;         /* of the last pending token; without one, of the next window */
     size_t pending;       /* tokens in m->pending ... */
     size_t pending_bytes; /* ... and their length */
-    size_t added;         /* tokens out of the last window */
+    size_t added;         /* tokens that the last window added */
     uint64_t total;       /* tokens emitted */
 } joiner;
 
@@ -54,7 +54,7 @@ static size_t length_of(const maki_table *table, uint32_t id)
 
 static void emit(joiner *j, const uint32_t *ids, size_t n)
 {
-    if (j->ids && n) j->ids(j->ctx, ids, n);
+    if (j->fn && n) j->fn(j->ctx, ids, n);
     j->total += n;
 }
 
@@ -104,7 +104,11 @@ static size_t join_window(joiner *j, const uint32_t *ids, size_t n, size_t from)
     return 0;
 }
 
-typedef enum outcome { ADDED, TOO_SHORT, DIFFERS } outcome;
+typedef enum outcome {
+    ADDED,
+    TOO_SHORT, /* it added no token */
+    DIFFERS    /* no token in common with the pending ones */
+} outcome;
 
 /* Add the tokens of a window to the pending ones, except those at its end, which later bytes may change. */
 static outcome add_window(joiner *j, const uint32_t *ids, size_t n, size_t from, size_t size)
@@ -130,7 +134,7 @@ static outcome add_window(joiner *j, const uint32_t *ids, size_t n, size_t from,
     return ADDED;
 }
 
-/* The last window: all of it. */
+/* Add the last window, its end included; false: no token in common with the pending ones. */
 static bool add_last_window(joiner *j, const uint32_t *ids, size_t n, size_t from)
 {
     size_t next = j->pending ? join_window(j, ids, n, from) : 0;
@@ -148,7 +152,7 @@ static void discard_pending(joiner *j)
     j->pending = j->pending_bytes = 0;
 }
 
-/* Two windows that overlap. */
+/* Merge and add two overlapping windows; false: one of them was not added. */
 static bool add_two_windows(joiner *j, maki_merge_two_fn *two, const unsigned char *bytes)
 {
     size_t from = j->start, counts[2];
@@ -157,10 +161,10 @@ static bool add_two_windows(joiner *j, maki_merge_two_fn *two, const unsigned ch
            add_window(j, j->m->second.ids, counts[1], from + STRIDE, MAKI_MERGE_WINDOW) == ADDED;
 }
 
-/* ---- long spans: how long a window is ------------------------------------------------------------ */
+/* ---- long spans: window size -------------------------------------------------------------------- */
 
 typedef struct window {
-    size_t size, min; /* least: the shortest that may be right where we are */
+    size_t size, min; /* min: the shortest that may be reliable at this position */
 } window;
 
 static size_t longer_size(size_t size)
@@ -178,32 +182,32 @@ static void window_added(window *w, size_t added, bool certain)
 }
 
 /* After a window that added none.  True: the pending tokens are wrong. */
-static bool window_failed(window *w, outcome got)
+static bool window_failed(window *w, outcome result)
 {
-    assert(got != ADDED);
-    bool wrong = got == DIFFERS && w->size > w->min;
+    assert(result != ADDED);
+    bool wrong = result == DIFFERS && w->size > w->min;
     w->size = longer_size(wrong ? w->min : w->size);
     if (wrong) w->min = w->size;
     return wrong;
 }
 
 uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
-                         size_t len, maki_merge_scratch *m, maki_merged_fn *ids, void *ctx)
+                         size_t len, maki_merge_scratch *m, maki_merged_fn *fn, void *ctx)
 {
-    joiner j = { .table = table, .m = m, .ids = ids, .ctx = ctx };
+    joiner j = { .table = table, .m = m, .fn = fn, .ctx = ctx };
     window w = { MAKI_MERGE_WINDOW, MAKI_MERGE_WINDOW };
     for (;;) {
         while (merge.two && w.size == MAKI_MERGE_WINDOW &&
                len - j.start > STRIDE + MAKI_MERGE_WINDOW)
             if (!add_two_windows(&j, merge.two, bytes)) break;
-        uint64_t certain = j.total;
-        size_t left = len - j.start, size = left < w.size ? left : w.size;
+        uint64_t emitted = j.total;
+        size_t remaining = len - j.start, size = remaining < w.size ? remaining : w.size;
         size_t n = merge.one(table, bytes + j.start, size, m);
-        if (size == left && add_last_window(&j, m->ids, n, j.start)) return j.total;
-        outcome got = size == left ? DIFFERS : add_window(&j, m->ids, n, j.start, size);
-        if (got == ADDED)
-            window_added(&w, j.added, j.total > certain);
-        else if (window_failed(&w, got))
+        if (size == remaining && add_last_window(&j, m->ids, n, j.start)) return j.total;
+        outcome result = size == remaining ? DIFFERS : add_window(&j, m->ids, n, j.start, size);
+        if (result == ADDED)
+            window_added(&w, j.added, j.total > emitted);
+        else if (window_failed(&w, result))
             discard_pending(&j);
     }
 }

@@ -1,7 +1,7 @@
 /* merge.h -- byte pair encoding: the tokens of a span.
  *
- * Merging takes the pair of adjacent tokens with the lowest rank, the leftmost of several, makes them
- * one, and goes on until no pair is left.  Two facts let a long span be merged in windows:
+ * Merging replaces the pair of adjacent tokens with the lowest rank, the leftmost of several, by one
+ * token, until no pair has a rank.  Two facts let a long span be merged in windows:
  *
  *  - If each two neighbours in a list of tokens are what merging their bytes gives, the list is what
  *    merging all the bytes gives.  So overlapping windows can be joined at a token that both have.
@@ -18,7 +18,7 @@
 
 enum {
     MAKI_MERGE_MAX = 4096,  /* bytes that are merged at once */
-    MAKI_MERGE_WINDOW = 64, /* bytes of a window, as long as windows agree */
+    MAKI_MERGE_WINDOW = 64, /* bytes of a window, while windows have tokens in common */
     MAKI_MERGE_PAD = 24     /* elements after the last, for whole vector registers */
 };
 
@@ -52,11 +52,11 @@ typedef struct maki_merger {
     maki_merge_two_fn *two; /* NULL: one after the other */
 } maki_merger;
 
-/* The same for any number of bytes: returns how many tokens.  `ids` is called with the tokens, a batch at a time; it may
+/* The same for any number of bytes: returns how many tokens.  `fn` is called with the tokens, a batch at a time; it may
  * be NULL. */
 typedef void maki_merged_fn(void *ctx, const uint32_t *ids, size_t n);
 uint64_t maki_merge_long(maki_merger merge, const maki_table *table, const unsigned char *bytes,
-                         size_t len, maki_merge_scratch *m, maki_merged_fn *ids, void *ctx);
+                         size_t len, maki_merge_scratch *m, maki_merged_fn *fn, void *ctx);
 
 /* ---- for merge.c and merge_avx2.c ------------------------------------------------------------------ */
 

@@ -1,7 +1,7 @@
 /* merge_avx2.c -- maki_merge with eight ranks in a register; the same results.
  *
- * Up to 64 bytes: a token stays at the index of its first byte, a mask marks where tokens begin, and elsewhere the rank is
- * MAKI_NO_TOKEN.  So nothing is moved, and neighbours are found by counting bits. */
+ * More than 64 bytes are merged in plain C.  Up to 64, a token stays at the index of its first byte, a mask marks where
+ * tokens begin, and elsewhere the rank is MAKI_NO_TOKEN.  So nothing is moved, and neighbours are found by counting bits. */
 #include "token/merge.h"
 
 #if defined(__x86_64__)
@@ -34,12 +34,12 @@ AVX2_INLINE uint32_t lowest_rank(const uint32_t *ranks, size_t n)
 AVX2_INLINE uint64_t positions_of(const uint32_t *ranks, size_t n, uint32_t rank)
 {
     __m256i wanted = _mm256_set1_epi32((int)rank);
-    uint64_t all = 0;
+    uint64_t mask = 0;
     for (size_t i = 0; i < n; i += LANES) {
         __m256i same = _mm256_cmpeq_epi32(load(ranks + i), wanted);
-        all |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(same)) << i;
+        mask |= (uint64_t)(uint32_t)_mm256_movemask_ps(_mm256_castsi256_ps(same)) << i;
     }
-    return all;
+    return mask;
 }
 
 /* A text that is being merged. */
@@ -105,7 +105,7 @@ AVX2 size_t maki_merge_avx2(const maki_table *table, const unsigned char *bytes,
     return lane_end(&l);
 }
 
-/* Merging waits for the table's memory most of the time; so two texts are merged in turns. */
+/* Most of the time is the latency of memory reads from the table, so two texts are merged alternately. */
 AVX2 void maki_merge_two_avx2(const maki_table *table, const unsigned char *first,
                               const unsigned char *second, maki_merge_scratch *m, size_t counts[2])
 {

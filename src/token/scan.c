@@ -31,19 +31,19 @@ static size_t char_length(unsigned char lead)
 const unsigned char *maki_scan_cut(const unsigned char *at, const unsigned char *end)
 {
     const unsigned char *next = end; /* where the character after p begins */
-    bool stops = false;              /* that character ends a word or a number */
+    bool next_ends_word = false;     /* that character ends a word or a number */
     for (const unsigned char *p = end; p > at; next = p) {
         do {
             p--;
         } while (is_continuation(*p) && p > at && next - p < 4);
         if (is_continuation(*p) || char_length(*p) > (size_t)(end - p)) {
-            stops = false;
+            next_ends_word = false;
             continue;
         }
         character c = char_at(p, end);
-        bool whole = p + c.len == next;
-        if (whole && stops && IN(c.class, LETTERS | 1 << NUMBER)) return next;
-        stops = whole && IN(c.class, 1 << REST | 1 << SPACE) && *p != '\'';
+        bool is_complete = p + c.len == next;
+        if (is_complete && next_ends_word && IN(c.class, LETTERS | 1 << NUMBER)) return next;
+        next_ends_word = is_complete && IN(c.class, 1 << REST | 1 << SPACE) && *p != '\'';
     }
     return at;
 }

@@ -36,7 +36,7 @@ typedef void maki_scan_fn(const maki_table *table, const unsigned char *at,
 
 /* The three expressions, in plain C ... */
 maki_scan_fn maki_scan_o200k, maki_scan_cl100k, maki_scan_claude;
-/* ... and with AVX2 and BMI, for processors that have them.  Both cut alike. */
+/* ... and with AVX2 and BMI, for processors that have them.  Both give the same spans. */
 maki_scan_fn maki_scan_o200k_avx2, maki_scan_cl100k_avx2, maki_scan_claude_avx2;
 
 /* The last position in [at, end) where a piece of every expression ends, whatever comes before and after this text; `at` if

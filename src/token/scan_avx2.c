@@ -2,7 +2,7 @@
  *
  * A window of 64 bytes that begins with a piece is made into masks, one bit a byte for each class of
  * ASCII characters; from those come, by a few shifts, the positions where pieces begin, all at once and
- * without a branch.  What that cannot decide is left to scan_rules.h: characters above ASCII, contractions, a
+ * without a branch.  What that cannot decide is done by scan_rules.h: characters above ASCII, contractions, a
  * slash after a newline, blank lines with white space in them, pieces longer than a window, and the
  * last bytes of a text. */
 #include "token/scan.h"
@@ -55,11 +55,11 @@ AVX2_INLINE half classify(const unsigned char *at)
     __m256i v = _mm256_loadu_si256((const __m256i *)(const void *)at);
     __m256i folded = _mm256_or_si256(v, _mm256_set1_epi8(0x20));
     uint32_t letter = bits(between(folded, 'a', 'z'));
-    uint32_t small = bits(_mm256_slli_epi16(v, 2)); /* bit 5 of each byte */
+    uint32_t lowercase = bits(_mm256_slli_epi16(v, 2)); /* bit 5 of each byte */
     uint32_t newline = bits(_mm256_or_si256(equals(v, '\n'), equals(v, '\r')));
     uint32_t space = bits(equals(v, ' '));
-    return (half){ .upper = letter & ~small,
-                   .lower = letter & small,
+    return (half){ .upper = letter & ~lowercase,
+                   .lower = letter & lowercase,
                    .digit = bits(between(v, '0', '9')),
                    .newline = newline,
                    .high = bits(v),
@@ -100,8 +100,8 @@ AVX2_INLINE uint64_t thirds(uint64_t digit, uint64_t starts)
     return all;
 }
 
-/* Up to where this window decides where pieces begin.  White space before a character above ASCII, or before the end of
- * the window, may continue: there only its beginning is decided. */
+/* The positions at which this window decides whether a piece begins.  White space before a character above ASCII, or
+ * before the end of the window, may continue: there only its beginning is decided. */
 AVX2_INLINE uint64_t decided(uint64_t white, uint64_t high)
 {
     unsigned first = (unsigned)_tzcnt_u64(high);
@@ -137,17 +137,17 @@ AVX2_INLINE uint64_t starts_of(const window *w, bool *slow, pattern kind)
     uint64_t spaced = w->space << 1; /* after a space that belongs to it */
     uint64_t signs = sign & ~(sign << 1) & ~spaced;
     uint64_t single = kind == CLAUDE ? 0 : signs & letter >> 1; /* a sign that belongs to a word */
-    uint64_t taken = kind == CLAUDE ? spaced : (blank | single) << 1;
+    uint64_t attached = kind == CLAUDE ? spaced : (blank | single) << 1;
     uint64_t digits = digit & ~(digit << 1);
 
-    uint64_t starts = signs | (letter & ~(letter << 1) & ~taken);
+    uint64_t starts = signs | (letter & ~(letter << 1) & ~attached);
     if (kind == O200K) starts |= w->upper & w->lower << 1;
     starts |= kind == CLAUDE ? digits & ~spaced : thirds(digit, digits);
     starts |=
         white & ~(white << 1) & ~(newline & sign << 1); /* newlines after signs belong to them */
     starts |= newline << 1 & ~newline;
-    starts |=
-        blank & ~(white | high) >> 1; /* the last blank goes with what follows, or stands alone */
+    starts |= blank & ~(white | high) >>
+                          1; /* the last blank begins the next piece, or is a piece by itself */
 
     uint64_t irregulars = irregular(w, letter, blank, newline, kind);
     *slow = (irregulars | high) != 0;

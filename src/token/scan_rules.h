@@ -51,17 +51,17 @@ INLINE unsigned class_of(uint32_t code)
 
 static inline character wide_char(const unsigned char *at, const unsigned char *end)
 {
-    size_t left = (size_t)(end - at);
+    size_t remaining = (size_t)(end - at);
     uint32_t lead = at[0], code;
-    if (lead >= 0xe0 && lead < 0xf0 && left >= 3 && is_continuation(at[1]) &&
+    if (lead >= 0xe0 && lead < 0xf0 && remaining >= 3 && is_continuation(at[1]) &&
         is_continuation(at[2])) {
         code = (lead & 15) << 12 | (at[1] & 63u) << 6 | (at[2] & 63u);
         if (code >= 0x800 && (code < 0xd800 || code > 0xdfff)) {
             return (character){ class_of(code), 3, code >= 0x3000 && code < 0xa000 ? code : 0 };
         }
-    } else if (lead >= 0xc2 && lead < 0xe0 && left >= 2 && is_continuation(at[1])) {
+    } else if (lead >= 0xc2 && lead < 0xe0 && remaining >= 2 && is_continuation(at[1])) {
         return (character){ class_of((lead & 31) << 6 | (at[1] & 63u)), 2, 0 };
-    } else if (lead >= 0xf0 && lead < 0xf5 && left >= 4 && is_continuation(at[1]) &&
+    } else if (lead >= 0xf0 && lead < 0xf5 && remaining >= 4 && is_continuation(at[1]) &&
                is_continuation(at[2]) && is_continuation(at[3])) {
         code = (lead & 7) << 18 | (at[1] & 63u) << 12 | (at[2] & 63u) << 6 | (at[3] & 63u);
         if (code >= 0x10000 && code < 0x110000) return (character){ class_of(code), 4, 0 };
@@ -86,15 +86,15 @@ INLINE bool is_newline(unsigned char byte)
 static inline const unsigned char *contraction(const unsigned char *at, const unsigned char *end,
                                                bool any_case)
 {
-    size_t left = (size_t)(end - at);
-    if (left < 2 || at[0] != '\'') return at;
+    size_t remaining = (size_t)(end - at);
+    if (remaining < 2 || at[0] != '\'') return at;
     unsigned char fold = any_case ? 0x20 : 0, a = at[1] | fold;
     if (a == 's' || a == 't' || a == 'm' || a == 'd') return at + 2;
-    if (left < 3) return at;
+    if (remaining < 3) return at;
     if (any_case && at[1] == 0xc5 && at[2] == 0xbf) return at + 3; /* U+017F is an s, too */
     unsigned char b = at[2] | fold;
-    bool two = (a == 'r' && b == 'e') || (a == 'v' && b == 'e') || (a == 'l' && b == 'l');
-    return two ? at + 3 : at;
+    bool two_letters = (a == 'r' && b == 'e') || (a == 'v' && b == 'e') || (a == 'l' && b == 'l');
+    return two_letters ? at + 3 : at;
 }
 
 /* ---- runs ---------------------------------------------------------------------------------------- */
@@ -105,9 +105,9 @@ INLINE void span_boundary(const unsigned char *joins, maki_spans *spans, const u
                           uint32_t before, uint32_t now)
 {
     uint32_t bit = maki_join_bit(before, now);
-    bool apart = before && now && !(joins[bit / 8] >> bit % 8 & 1);
+    bool separate = before && now && !(joins[bit / 8] >> bit % 8 & 1);
     spans->ends[spans->n] = at;
-    spans->n += apart;
+    spans->n += separate;
     if (spans->n == MAKI_SPANS) spans->flush(spans);
 }
 
@@ -126,7 +126,7 @@ INLINE const unsigned char *cjk_run(const unsigned char *joins, const unsigned c
     return at;
 }
 
-/* Characters of these classes, which LOWER and OTHER are among. */
+/* The end of a run of characters of the classes in `set`, which includes LOWER and OTHER. */
 INLINE const unsigned char *run(const unsigned char *joins, const unsigned char *at,
                                 const unsigned char *end, unsigned set, uint32_t before,
                                 maki_spans *spans)
@@ -145,13 +145,13 @@ INLINE const unsigned char *run(const unsigned char *joins, const unsigned char 
 
 /* The two word alternatives of o200k without their first optional character: upper* lower+, else
  * upper+ lower*.  Where the upper run is not followed by a lower letter, the regular expression gives
- * characters back until the last is in both classes.  `at` when neither matches; *both says whether
- * it was the first. */
+ * characters back until the last is in both classes.  `at` when neither matches; *first: the
+ * first one did. */
 INLINE const unsigned char *word(const unsigned char *joins, const unsigned char *at,
                                  const unsigned char *end, uint32_t before, maki_spans *spans,
                                  bool *first)
 {
-    const unsigned char *both = NULL;
+    const unsigned char *both = NULL; /* the end of the last character in both classes */
     *first = true;
     for (;;) {
         const unsigned char *from = at;
@@ -170,7 +170,7 @@ INLINE const unsigned char *word(const unsigned char *joins, const unsigned char
     }
 }
 
-/* Up to `most` numbers. */
+/* The end of a run of at most `max` numbers. */
 INLINE const unsigned char *numbers(const unsigned char *at, const unsigned char *end, size_t max)
 {
     for (; max > 0; max--) {

@@ -1,4 +1,5 @@
-/* span_cache.c -- allocating the slots, and the lookups that miss the first slot of a set.
+/* span_cache.c -- allocates the cache, inserts short spans, and looks up those that are not in the first slot of their set,
+ * and medium ones.
  *
  * Always: the slots are aligned to a huge page, so that a set never spans two cache lines and a shared load or store of a
  *         slot is atomic.  With `ids` (one thread) the ids move together with their slot. */
@@ -20,7 +21,7 @@ bool maki_span_cache_is_shareable(void)
 
 enum { SET_BYTES = MAKI_WAYS * sizeof(maki_cache_slot), HUGE_PAGE = 2 << 20 };
 
-static size_t bytes_of(uint32_t bits)
+static size_t size_of_sets(uint32_t bits)
 {
     return (size_t)SET_BYTES << bits;
 }
@@ -28,24 +29,25 @@ static size_t bytes_of(uint32_t bits)
 bool maki_span_cache_init(maki_span_cache *cache, uint32_t bits, const maki_alloc *alloc)
 {
     cache->bits = bits;
-    cache->memory = alloc->resize(alloc, NULL, 0, bytes_of(bits) + HUGE_PAGE);
+    cache->memory = alloc->resize(alloc, NULL, 0, size_of_sets(bits) + HUGE_PAGE);
     if (!cache->memory) return false;
     cache->slots =
         (maki_cache_slot *)(((uintptr_t)cache->memory + HUGE_PAGE) & ~(uintptr_t)(HUGE_PAGE - 1));
     /* Lookups are spread over all of it: with small pages most would miss the TLB. */
-    maki_huge_pages(cache->slots, bytes_of(bits), true);
+    maki_huge_pages(cache->slots, size_of_sets(bits), true);
     maki_span_cache_clear(cache);
     return true;
 }
 
 void maki_span_cache_clear(maki_span_cache *cache)
 {
-    if (cache->slots) memset(cache->slots, 0, bytes_of(cache->bits));
+    if (cache->slots) memset(cache->slots, 0, size_of_sets(cache->bits));
 }
 
 void maki_span_cache_free(maki_span_cache *cache, const maki_alloc *alloc)
 {
-    if (cache->memory) alloc->resize(alloc, cache->memory, bytes_of(cache->bits) + HUGE_PAGE, 0);
+    if (cache->memory)
+        alloc->resize(alloc, cache->memory, size_of_sets(cache->bits) + HUGE_PAGE, 0);
     *cache = (maki_span_cache){ .slots = NULL };
 }
 
@@ -63,9 +65,9 @@ uint64_t maki_span_cache_lookup(maki_span_cache *cache, maki_cached_ids *ids,
             maki_cache_slot_store(&cache->slots[i - 1], here);
             maki_cache_slot_store(&cache->slots[i], above);
             if (ids) {
-                maki_cached_ids kept = ids[i];
+                maki_cached_ids moved = ids[i];
                 ids[i] = ids[i - 1];
-                ids[i - 1] = kept;
+                ids[i - 1] = moved;
             }
             return here.high >> 60;
         }
@@ -91,7 +93,7 @@ size_t maki_span_cache_insert(maki_span_cache *cache, maki_cached_ids *ids,
 }
 
 unsigned char *maki_medium_cache_lookup(maki_medium_cache *cache, const unsigned char *at,
-                                        size_t len, bool *known)
+                                        size_t len, bool *hit)
 {
     maki_medium_slot key = { { 0 } };
     memcpy(&key, at, len);
@@ -99,7 +101,7 @@ unsigned char *maki_medium_cache_lookup(maki_medium_cache *cache, const unsigned
     uint64_t hash = maki_span_hash(maki_span_hash(key.words[0], key.words[1]),
                                    maki_span_hash(key.words[2], key.words[3]));
     size_t i = hash >> (64 - MAKI_MEDIUM_BITS);
-    *known = memcmp(&cache->slots[i], &key, sizeof key) == 0;
+    *hit = memcmp(&cache->slots[i], &key, sizeof key) == 0;
     cache->slots[i] = key;
     return &cache->counts[i];
 }

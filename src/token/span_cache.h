@@ -74,7 +74,7 @@ static const unsigned char maki_prefix_mask[32] = {
     0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
 };
 
-/* Query the short span at `at`, and prefetch its set; [at, end) may be read. */
+/* The query for the short span at `at`; prefetches its set; [at, end) may be read. */
 static inline maki_span_query maki_span_cache_query(const maki_span_cache *cache,
                                                     const unsigned char *at, size_t len,
                                                     const unsigned char *end)
@@ -135,12 +135,12 @@ static inline uint64_t maki_span_cache_lookup_first(const maki_span_cache *cache
 uint64_t maki_span_cache_lookup(maki_span_cache *cache, maki_cached_ids *ids,
                                 const maki_span_query *q, size_t *slot);
 
-/* Insert it; returns the index of its slot. */
+/* Insert the count and ids of a query; returns the index of its slot. */
 size_t maki_span_cache_insert(maki_span_cache *cache, maki_cached_ids *ids,
                               const maki_span_query *q, const uint32_t *tokens, size_t count);
 
-/* The address of the count of a span of 16 to 31 bytes.  Unless *known, the caller sets it.  For one thread. */
+/* The address of the count of a span of 16 to 31 bytes.  Unless *hit, the caller sets it.  For one thread. */
 unsigned char *maki_medium_cache_lookup(maki_medium_cache *cache, const unsigned char *at,
-                                        size_t len, bool *known);
+                                        size_t len, bool *hit);
 
 #endif

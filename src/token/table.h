@@ -1,4 +1,4 @@
-/* table.h -- the table of an encoding as it is built into the library: read-only, used in place.
+/* table.h -- the table of an encoding, built into the library: read-only, used in place.
  *
  * make_tables.c writes it at build time, encoding_tables.c embeds it.  The file is a header, then
  * sections that the header points to, each at a multiple of 64 bytes, in the byte order of the
@@ -6,7 +6,7 @@
  *
  *     offsets   u32[tokens + 1]   where the bytes of each token begin in `bytes`; by id - first_id
  *     bytes     the bytes of all tokens, one after the other
- *     buckets   u32[buckets]      the perfect hash of pairs: see maki_pair
+ *     hash      u32[buckets]      the perfect hash of pairs: see maki_pair
  *     pairs     u64[slots]        left (20 bits), right (20 bits), merged (24 bits)
  *     begin     u32[65536]        the token of two bytes, or MAKI_NO_TOKEN, by first << 8 | second
  *     joins     u8[32 KB]         bits: which pairs of CJK characters some token joins
@@ -33,11 +33,10 @@ typedef struct maki_table {
     uint32_t first_id; /* of the tokens; special ones may lie below and above */
     uint32_t tokens;
     uint32_t longest; /* bytes of the longest token */
-    uint32_t
-        reach; /* how many bytes before the end of a text later bytes can change its tokens, at most */
+    uint32_t reach;   /* the maximum distance, in bytes, at which later bytes change tokens */
     uint32_t buckets, slots;
     uint64_t offsets, bytes, hash, pairs, begin, joins; /* from the start of this header */
-    uint64_t size;                                      /* of the whole table */
+    uint64_t size;                                      /* of the table, header included */
     uint32_t byte_ids[256];                             /* the token of each single byte */
 } maki_table;
 

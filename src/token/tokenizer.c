@@ -18,17 +18,17 @@
 enum {
     BATCH = 32,         /* spans looked up together */
     MERGE_ONE_MAX = 64, /* bytes of a span that is merged without windows */
-    CACHE_AFTER = 8192, /* short spans after which a cache is worth its memory */
+    CACHE_AFTER = 8192, /* short spans counted before the caches are allocated */
     IDS_MAX = 1024,     /* ids in one call of ids_fn */
     LOOKBEHIND = 8,     /* bytes before a new part that a cut in it may depend on */
-    SPECIAL_MAX = 32    /* bytes of a special token, at most */
+    SPECIAL_MAX = 32    /* maximum bytes of a special token */
 };
 
 struct maki_tokenizer {
     maki_spans spans; /* first: add_spans gets a pointer to it */
     const maki_encoding *encoding;
     const maki_alloc *alloc;
-    bool special, caches;
+    bool special, use_cache;
     maki_scan_fn *scan;
     maki_merger merge;
     const unsigned char *end; /* of the text */
@@ -37,10 +37,10 @@ struct maki_tokenizer {
     void *ids_ctx;
     maki_err *err;
     maki_status status;        /* of ids_fn */
-    uint64_t seen;             /* short spans so far */
+    uint64_t short_spans;      /* so far */
     maki_span_cache *shared;   /* of a maki_token_cache, or NULL */
-    maki_span_cache *cache;    /* the one in use: `own` or `shared`; NULL: none */
-    maki_span_cache own;       /* with `ids` */
+    maki_span_cache *cache;    /* the one in use: `own_cache` or `shared`; NULL: none */
+    maki_span_cache own_cache; /* with `ids` */
     maki_medium_cache *medium; /* with `cache` */
     maki_cached_ids *ids;
     size_t out_n;
@@ -58,8 +58,8 @@ struct maki_token_cache {
 
 static void add_spans(maki_spans *spans);
 
-/* Choose the fastest functions that this processor supports. */
-static void choose_functions(maki_tokenizer *t)
+/* Select the fastest functions that this processor supports. */
+static void select_functions(maki_tokenizer *t)
 {
     t->scan = t->encoding->scan;
     t->merge = (maki_merger){ maki_merge, NULL };
@@ -77,22 +77,23 @@ maki_status maki_tokenizer_open(const maki_env *env, const maki_encoding *encodi
                                 const maki_tokenizer_options *options, maki_tokenizer **out,
                                 maki_err *err)
 {
-    maki_tokenizer_options chosen = MAKI_TOKENIZER_OPTIONS_INIT;
+    maki_tokenizer_options effective = MAKI_TOKENIZER_OPTIONS_INIT;
     if (options)
-        memcpy(&chosen, options, options->size < sizeof chosen ? options->size : sizeof chosen);
+        memcpy(&effective, options,
+               options->size < sizeof effective ? options->size : sizeof effective);
     if (!encoding) return maki_fail(err, MAKI_INVALID, "unknown encoding");
-    if (chosen.cache && chosen.cache->encoding != encoding)
+    if (effective.cache && effective.cache->encoding != encoding)
         return maki_fail(err, MAKI_INVALID, "the cache is of %s, not of %s",
-                         chosen.cache->encoding->name, encoding->name);
+                         effective.cache->encoding->name, encoding->name);
     maki_tokenizer *t = maki_new(env->alloc, maki_tokenizer);
     if (!t) return maki_fail_nomem(err);
     memset(t, 0, offsetof(maki_tokenizer, out));
     t->encoding = encoding;
     t->alloc = env->alloc;
-    t->special = chosen.special;
-    t->caches = !chosen.no_cache;
-    if (chosen.cache && maki_span_cache_is_shareable()) t->shared = &chosen.cache->spans;
-    choose_functions(t);
+    t->special = effective.special;
+    t->use_cache = !effective.no_cache;
+    if (effective.cache && maki_span_cache_is_shareable()) t->shared = &effective.cache->spans;
+    select_functions(t);
     t->spans.flush = add_spans;
     *out = t;
     return MAKI_OK;
@@ -102,7 +103,7 @@ void maki_tokenizer_close(maki_tokenizer *t)
 {
     if (!t) return;
     const maki_alloc *alloc = t->alloc;
-    maki_span_cache_free(&t->own, alloc);
+    maki_span_cache_free(&t->own_cache, alloc);
     if (t->medium) maki_delete(alloc, t->medium);
     if (t->ids) alloc->resize(alloc, t->ids, sizeof *t->ids * MAKI_CACHE_SLOTS, 0);
     maki_delete(alloc, t);
@@ -115,7 +116,7 @@ static void clear_ids(maki_tokenizer *t)
 
 void maki_tokenizer_clear_cache(maki_tokenizer *t)
 {
-    maki_span_cache_clear(&t->own);
+    maki_span_cache_clear(&t->own_cache);
     if (t->medium) memset(t->medium, 0, sizeof *t->medium);
     clear_ids(t);
 }
@@ -143,15 +144,17 @@ void maki_token_cache_close(maki_token_cache *cache)
     maki_delete(cache->alloc, cache);
 }
 
-/* Allocate the caches once they are worth it.  t->cache stays NULL without memory, which is no error. */
+/* Allocate the caches after CACHE_AFTER short spans.  Out of memory is no error: t->cache stays NULL. */
 static void prepare_cache(maki_tokenizer *t)
 {
     bool ids = t->ids_fn != NULL, shared = t->shared && !ids; /* a shared cache has no ids */
     t->cache = NULL;
-    if (!t->caches || (t->seen < CACHE_AFTER && !shared)) return;
+    if (!t->use_cache || (t->short_spans < CACHE_AFTER && !shared)) return;
     if (!t->medium && !(t->medium = maki_new(t->alloc, maki_medium_cache))) return;
-    if (!shared && !t->own.slots && !maki_span_cache_init(&t->own, MAKI_SET_BITS, t->alloc)) return;
-    t->cache = shared ? t->shared : &t->own;
+    if (!shared && !t->own_cache.slots &&
+        !maki_span_cache_init(&t->own_cache, MAKI_SET_BITS, t->alloc))
+        return;
+    t->cache = shared ? t->shared : &t->own_cache;
     if (ids && !t->ids) {
         t->ids = t->alloc->resize(t->alloc, NULL, 0, sizeof *t->ids * MAKI_CACHE_SLOTS);
         clear_ids(t);
@@ -172,11 +175,11 @@ static void add_ids(void *ctx, const uint32_t *ids, size_t n)
 {
     maki_tokenizer *t = ctx;
     while (n) {
-        size_t capacity = IDS_MAX - t->out_n, some = n < capacity ? n : capacity;
-        memcpy(t->out + t->out_n, ids, some * sizeof ids[0]);
-        t->out_n += some;
-        ids += some;
-        n -= some;
+        size_t capacity = IDS_MAX - t->out_n, count = n < capacity ? n : capacity;
+        memcpy(t->out + t->out_n, ids, count * sizeof ids[0]);
+        t->out_n += count;
+        ids += count;
+        n -= count;
         if (t->out_n == IDS_MAX) flush_ids(t);
     }
 }
@@ -184,7 +187,7 @@ static void add_ids(void *ctx, const uint32_t *ids, size_t n)
 static uint64_t count_span(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
     const maki_table *table = t->encoding->table;
-    t->seen += len <= MAKI_SHORT_MAX;
+    t->short_spans += len <= MAKI_SHORT_MAX;
     if (len <= MERGE_ONE_MAX) return t->merge.one(table, at, len, &t->scratch);
     return maki_merge_long(t->merge, table, at, len, &t->scratch, NULL, NULL);
 }
@@ -197,11 +200,11 @@ static void encode_span(maki_tokenizer *t, const unsigned char *at, size_t len)
         maki_merge_long(t->merge, t->encoding->table, at, len, &t->scratch, add_ids, t);
 }
 
-/* The count of a short span, inserted into the cache if need be, and its slot. */
+/* The count of a short span, inserted into the cache if missing, and its slot. */
 static uint64_t count_short(maki_tokenizer *t, const maki_span_query *q, const unsigned char *at,
                             size_t len, size_t *slot)
 {
-    maki_cached_ids *ids = t->cache == &t->own ? t->ids : NULL;
+    maki_cached_ids *ids = t->cache == &t->own_cache ? t->ids : NULL;
     uint64_t count = maki_span_cache_lookup(t->cache, ids, q, slot);
     if (count) return count;
     count = count_span(t, at, len);
@@ -211,9 +214,9 @@ static uint64_t count_short(maki_tokenizer *t, const maki_span_query *q, const u
 
 static uint64_t count_medium(maki_tokenizer *t, const unsigned char *at, size_t len)
 {
-    bool known;
-    unsigned char *count = maki_medium_cache_lookup(t->medium, at, len, &known);
-    if (!known) *count = (unsigned char)count_span(t, at, len);
+    bool hit;
+    unsigned char *count = maki_medium_cache_lookup(t->medium, at, len, &hit);
+    if (!hit) *count = (unsigned char)count_span(t, at, len);
     return *count;
 }
 
@@ -223,16 +226,16 @@ static inline void encode_short(maki_tokenizer *t, const maki_span_query *q,
     size_t slot = q->set;
     uint64_t count = maki_span_cache_lookup_first(t->cache, q);
     if (!count) count = count_short(t, q, at, len, &slot);
-    maki_cached_ids *known = &t->ids[slot];
-    if (known->ids[0] == MAKI_NO_TOKEN) { /* too many ids, or it was only counted */
+    maki_cached_ids *cached = &t->ids[slot];
+    if (cached->ids[0] == MAKI_NO_TOKEN) { /* too many ids, or it was only counted */
         encode_span(t, at, len);
         if (count <= MAKI_CACHED_IDS)
-            memcpy(known->ids, t->scratch.ids, count * sizeof known->ids[0]);
+            memcpy(cached->ids, t->scratch.ids, count * sizeof cached->ids[0]);
         return;
     }
     if (IDS_MAX - t->out_n < MAKI_CACHED_IDS) flush_ids(t);
-    /* perhaps too many: the next ones overwrite them */
-    memcpy(t->out + t->out_n, known->ids, sizeof known->ids);
+    /* perhaps more than `count`: the next ids overwrite the rest */
+    memcpy(t->out + t->out_n, cached->ids, sizeof cached->ids);
     t->out_n += count;
 }
 
@@ -396,8 +399,9 @@ static size_t cut_after(const maki_tokenizer *t, maki_str text, size_t scanned)
     size_t cut = maki_token_cut((maki_str){ text.ptr + from, text.len - from });
     /* a special token may lie across this position: cut before its first byte */
     while (cut && t->special) {
-        size_t back = cut + from < SPECIAL_MAX ? cut + from : SPECIAL_MAX;
-        const char *mark = maki_str_last((maki_str){ text.ptr + from + cut - back, back }, '<');
+        size_t lookback = cut + from < SPECIAL_MAX ? cut + from : SPECIAL_MAX;
+        const char *mark =
+            maki_str_last((maki_str){ text.ptr + from + cut - lookback, lookback }, '<');
         if (!mark) break;
         if ((size_t)(mark - text.ptr) <= from) return 0;
         cut = maki_token_cut((maki_str){ text.ptr + from, (size_t)(mark - text.ptr) - from });

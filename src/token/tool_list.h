@@ -7,7 +7,7 @@
  *     {functionDeclarations: [{name, ...parameters}]}        Gemini: each declaration is one
  *     {name, description, inputSchema}                       MCP
  *
- * Counting, listing and writing tools all use it. */
+ * In: `tools` or `functions` of a request.  Out: each definition in order; counting, listing and writing tools use it. */
 #ifndef MAKI_TOKEN_TOOL_LIST_H
 #define MAKI_TOKEN_TOOL_LIST_H
 
@@ -17,7 +17,7 @@
 
 /* A definition: spans of the JSON, len 0 if missing. */
 typedef struct maki_tool {
-    maki_str json; /* the whole value */
+    maki_str json; /* the definition as given */
     maki_str
         body; /* the object with the name: `json` or its `function`; len 0: neither is an object */
     maki_str name;        /* a JSON string */

@@ -10,7 +10,7 @@
 #include "token/tool_list.h"
 
 enum {
-    PROPERTIES = 3, /* when there are arguments */
+    PROPERTIES = 3, /* tokens of a list of arguments */
     PROPERTY = 3,
     ENUM = -3, /* an argument with enum values */
     ENUM_ITEM = 3,
@@ -129,14 +129,14 @@ maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_
     maki_tool_list list = maki_tools_of(tools);
     maki_tool tool;
     maki_status st = MAKI_OK;
-    bool lines = family->tools != MAKI_TOOLS_JSON, any = false;
+    bool as_lines = family->tools != MAKI_TOOLS_JSON, any = false;
     while (st == MAKI_OK && maki_tools_next(&list, &tool)) {
         if (!tool.body.len || maki_tool_is_provider_defined(&tool)) continue;
         any = true;
-        st = lines ? add_lines(&s, &tool, family->tools == MAKI_TOOLS_LINES_7 ? 7 : 10)
-                   : add_json(&s, tool.body);
+        st = as_lines ? add_lines(&s, &tool, family->tools == MAKI_TOOLS_LINES_7 ? 7 : 10)
+                      : add_json(&s, tool.body);
     }
-    if (any) s.tokens += lines ? END : family->per_tools;
+    if (any) s.tokens += as_lines ? END : family->per_tools;
     *tokens = s.tokens > 0 ? (uint64_t)s.tokens : 0;
     return st;
 }
