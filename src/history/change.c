@@ -219,7 +219,7 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
     return maki_conv_change(conv, expect, decide_pin, &ctx, out, err);
 }
 
-/* ---- append, add an event ----------------------------------------------------------------------------------------- */
+/* ---- append, add an event -------------------------------------------------------------------------------------- */
 
 maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
 {

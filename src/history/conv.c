@@ -2,7 +2,7 @@
  *
  * In:    the path of a messages file; a revision or a time; a view.
  * Out:   a view in the arena of the conversation; messages with trims applied, one by one or as JSON in a sink.
- * Must stay true: nothing is changed here (change.c, conv_*.c), and memory does not grow with the number of messages. */
+ * Must stay true: nothing is changed here (change.c, conv_*.c), and memory does not grow with the messages. */
 #include "history/conv.h"
 
 #include <inttypes.h>

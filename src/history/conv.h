@@ -90,8 +90,8 @@ maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, 
 
 /* ---- tokens --------------------------------------------------------------------------------------- */
 
-/* Each message was counted in o200k_base when it was appended; the sum of a range is one subtraction.  maki_family_scale (token/family.h)
- * converts that to the tokens of a model. */
+/* Each message was counted in o200k_base when it was appended; the sum of a range is one subtraction.
+ * maki_family_scale (token/family.h) converts that to the tokens of a model. */
 typedef struct maki_view_totals {
     uint64_t messages, tokens;
 } maki_view_totals;
@@ -101,8 +101,8 @@ maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_to
                             maki_err *err);
 /* The totals of the newest view. */
 maki_status maki_conv_total_now(maki_conv *conv, maki_view_totals *out, maki_err *err);
-/* The same tokens from the cache in the index, in constant time when no event has changed the view since.  Else they are counted
- * and, if the index may be written, cached. */
+/* The same tokens from the cache in the index, in constant time when no event has changed the view since.  Else they
+ * are counted and, if the index may be written, cached. */
 maki_status maki_conv_tokens_cached(maki_conv *conv, uint64_t *tokens, maki_err *err);
 /* The totals of messages [from, to], also of those that are hidden, untrimmed. */
 maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, maki_view_totals *out,
@@ -160,8 +160,8 @@ maki_status maki_conv_summarise(maki_conv *conv, size_t keep, const maki_summari
 /* Hide about `fraction` of the visible messages after the first.  MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
 maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, double fraction,
                                maki_change *out, maki_err *err);
-/* Hide all but the first message and the last `keep` (more when a call would be separated from its results) behind a marker.
- * MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
+/* Hide all but the first message and the last `keep` (more when a call would be separated from its results) behind a
+ * marker.  MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
 maki_status maki_conv_window(maki_conv *conv, const unsigned char *expect, uint64_t keep,
                              maki_change *out, maki_err *err);
 /* The same; earlier summaries and markers are hidden, too. */
@@ -183,8 +183,8 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
 /* Back to revision (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
 maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              uint64_t ev, maki_change *out, maki_err *err);
-/* Write a rewind (also that of an edit) that was event `ev` to the log: rewind_cutoff, and rewind_removed for each summary
- * and marker that it ended. */
+/* Write a rewind (also that of an edit) that was event `ev` to the log: rewind_cutoff, and rewind_removed for each
+ * summary and marker that it removed from the view. */
 void maki_conv_log_rewind(maki_conv *conv, uint64_t ev, const maki_logger *logger);
 /* Undo event `ev`; 0: the newest active one that is not an undo, with all others of its run.  MAKI_REFUSED
  * WOULD_HIDE when that would hide a first or pinned message or separate a call from its results: undo the newer
@@ -194,8 +194,8 @@ maki_status maki_conv_undo(maki_conv *conv, const unsigned char *expect, uint64_
 /* Undo the condenses, truncations, trims and prunes among the events [first, last] of a run, with one event. */
 maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, maki_change *out,
                                maki_err *err);
-/* What event `ev` did to the view, as the change that wrote it reported: `did`, `visible`, the tokens and the head's seq.
- * MAKI_NOTFOUND: it is none that changes the view or marks a message. */
+/* What event `ev` did to the view, as the change that wrote it reported: `did`, `visible`, the tokens and the head's
+ * seq.  MAKI_NOTFOUND: the event neither changes the view nor pins or unpins a message. */
 maki_status maki_conv_step(maki_conv *conv, uint64_t ev, maki_change *out, maki_err *err);
 /* How many of the events [first, last] that free context are active in the view made last. */
 uint64_t maki_conv_active_events(const maki_conv *conv, uint64_t first, uint64_t last);

@@ -74,7 +74,7 @@ typedef struct maki_event {
     uint64_t synthetic_at, synthetic_len; /* where its bytes are in the events file */
     uint32_t tokens;                      /* of the synthetic message */
     bool counted;                         /* in o200k_base; else they have to be counted */
-    uint64_t messages;                    /* that the synthetic message stands for */
+    uint64_t messages;                    /* that the synthetic message replaces */
     const maki_trim *trims;               /* trim: one; prune: any number */
     size_t trim_count;
     uint64_t seq;             /* pin, unpin, damage */

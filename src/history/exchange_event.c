@@ -47,7 +47,7 @@ void maki_provider_error_event_write(maki_jw *w, const maki_provider_error_event
                   e->upstream, e->model, (int64_t)e->status, e->code, e->request_id, e->message);
 }
 
-/* ---- reading the newest state --------------------------------------------------------------------------------------- */
+/* ---- reading the newest state ------------------------------------------------------------------------------------ */
 
 enum {
     TAIL_BYTES = 64 << 10 /* of the end of the events file, read first: nearly always enough */

@@ -1,5 +1,5 @@
 /* exchange_event.h -- the events about one exchange with a provider: `manifest` {"of":"exchange"}, `usage` and
- * `provider_error` (docs/internals/events.md).  Turns and the proxy write them here, so that both write the same fields. */
+ * `provider_error` (docs/internals/events.md).  Turns and the proxy write them here, so both write the same fields. */
 #ifndef MAKI_HISTORY_EXCHANGE_EVENT_H
 #define MAKI_HISTORY_EXCHANGE_EVENT_H
 
@@ -57,7 +57,7 @@ typedef struct maki_provider_error_event {
 
 void maki_provider_error_event_write(maki_jw *w, const maki_provider_error_event *event);
 
-/* ---- reading the newest state --------------------------------------------------------------------------------------- */
+/* ---- reading the newest state ------------------------------------------------------------------------------------ */
 
 /* The state of exchanges with a model, from the newest events. */
 typedef struct maki_exchange_state {

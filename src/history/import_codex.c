@@ -1,8 +1,8 @@
 /* import_codex.c -- import rollouts of Codex, items of the Responses API, and opencode's messages with parts.
  *
  * In:    lines of a rollout, items of an array or body, or messages of opencode's export.
- * Out:   rows: calls and results of items in OpenAI's shape (tool_calls, role tool); those of opencode, whose parts have both a
- *        call and its result, in Anthropic's blocks.  Fields without a place in a row go into `original`. */
+ * Out:   rows: calls and results of items in OpenAI's shape (tool_calls, role tool); those of opencode, whose parts have
+ *        both a call and its result, in Anthropic's blocks.  Fields without a place in a row go into `original`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

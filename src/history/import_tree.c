@@ -187,7 +187,8 @@ static void pi_message(maki_jw *w, maki_str line, maki_str message)
     maki_jw_end_object(w);
 }
 
-/* Write a message of Claude Code unchanged, with the time of its line, and the line's fields as `original`; left open. */
+/* Write a message of Claude Code unchanged, with the time of its line, and the line's fields as
+ * `original`; left open. */
 static void claude_message(maki_jw *w, maki_str line, maki_str message)
 {
     maki_jw_object(w);
@@ -276,8 +277,8 @@ static bool has_results(maki_str message)
     return false;
 }
 
-/* Does the line begin a new branch?  The parts of one reply, and the results of parallel calls, have different lines of the same turn
- * as parents: they continue at the current end. */
+/* Does the line begin a new branch?  The parts of one reply, and the results of parallel calls, have different
+ * lines of the same turn as parents: they continue at the current end. */
 static bool is_new_branch(const tree *t, maki_str message, maki_import_position position,
                           uint64_t message_id)
 {

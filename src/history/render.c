@@ -2,7 +2,7 @@
  *
  * In:    a view, or rows that are in no log; the protocol and its style; extra rows for the newest question.
  * Out:   items of the open array of a JSON writer.
- * Must stay true: constant memory; the order of the view is kept; a row that is not JSON is treated as an empty object. */
+ * Must stay true: constant memory; the order of the view is kept; a row that is not JSON counts as an empty object. */
 #include "history/render.h"
 
 #include "history/facts.h"

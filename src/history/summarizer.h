@@ -1,5 +1,5 @@
-/* summarizer.h -- a summarizer: the function that writes a summary of messages, given by the caller; its request, its result, and their
- * fields in events. */
+/* summarizer.h -- a summarizer: the function that writes a summary of messages, given by the caller;
+ * its request, its result, and their fields in events. */
 #ifndef MAKI_HISTORY_SUMMARIZER_H
 #define MAKI_HISTORY_SUMMARIZER_H
 

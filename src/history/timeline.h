@@ -39,7 +39,7 @@ typedef struct maki_view_at {
     uint64_t undo, undo_to; /* as if an event undo {target, to} followed; 0: none */
     enum {
         MAKI_HIDING,   /* what events hide is hidden */
-        MAKI_UNHIDDEN, /* nothing is hidden; synthetic messages stand in their places */
+        MAKI_UNHIDDEN, /* nothing is hidden; synthetic messages are in their places */
         MAKI_ROWS_ONLY /* messages of the log alone, none hidden */
     } hiding;
 } maki_view_at;
@@ -62,7 +62,7 @@ typedef struct maki_view_change {
     uint64_t shortened, expanded; /* with less text than before; with more */
     uint64_t seq;                 /* the first of these */
     uint64_t
-        behind; /* messages that a new marker stands for, with those of the markers that it replaced */
+        behind; /* messages that a new marker replaces, with those of the markers that it replaced */
 } maki_view_change;
 /* Compare `before`, in which message `last` was the newest, with `after`. */
 maki_view_change maki_view_compare(const maki_view *before, const maki_view *after, uint64_t last);
