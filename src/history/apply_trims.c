@@ -23,7 +23,7 @@ static bool own_text(maki_str block, maki_str *string)
 }
 
 /* Item `n` of a tool result's list, from 1; with 0, the first that has a text. */
-static bool part_of(maki_str block, uint32_t n, maki_str *value)
+static bool find_part(maki_str block, uint32_t n, maki_str *value)
 {
     maki_blocks items = maki_content_blocks(maki_json_field(block, "content"));
     maki_str item;
@@ -43,15 +43,15 @@ bool maki_apply_trims_find(maki_str row, uint32_t n, uint32_t part, maki_str *va
     maki_str block;
     for (uint32_t i = 0; maki_blocks_next(&blocks, &block); i++) {
         if (i != n) continue;
-        if (part) return part_of(block, part, value);
-        if (own_text(block, value) || part_of(block, 0, value)) return true;
+        if (part) return find_part(block, part, value);
+        if (own_text(block, value) || find_part(block, 0, value)) return true;
         *value = block;
         return true;
     }
     return false;
 }
 
-/* ---- shortening it --------------------------------------------------------------------------------- */
+/* ---- shortening a text ------------------------------------------------------------------------------ */
 
 /* The escaped text that a cut removes, by its UTF-16 units; empty when the cut is out of range. */
 static maki_str span_of_cut(maki_str text, uint64_t units, uint64_t from, uint64_t to)
@@ -65,17 +65,17 @@ static maki_str span_of_cut(maki_str text, uint64_t units, uint64_t from, uint64
 static void write_cuts(maki_str text, const maki_trim *trim, maki_buf *out)
 {
     uint64_t units = maki_json_units(text);
-    size_t done = 0;
+    size_t copied = 0;
     for (size_t i = 0; i < trim->cut_count; i++) {
         const maki_cut *cut = &trim->cuts[i];
-        maki_str gone = span_of_cut(text, units, cut->from, cut->to);
-        size_t at = (size_t)(gone.ptr - text.ptr);
-        if (gone.len == 0 || at < done) continue;
-        maki_buf_add(out, (maki_str){ text.ptr + done, at - done });
+        maki_str removed = span_of_cut(text, units, cut->from, cut->to);
+        size_t at = (size_t)(removed.ptr - text.ptr);
+        if (removed.len == 0 || at < copied) continue;
+        maki_buf_add(out, (maki_str){ text.ptr + copied, at - copied });
         maki_buf_add(out, maki_json_inside(cut->text));
-        done = at + gone.len;
+        copied = at + removed.len;
     }
-    maki_buf_add(out, maki_str_from(text, done));
+    maki_buf_add(out, maki_str_from(text, copied));
 }
 
 static void write_ends(maki_str text, const maki_trim *trim, maki_buf *out)
@@ -87,8 +87,8 @@ static void write_ends(maki_str text, const maki_trim *trim, maki_buf *out)
     maki_buf_add(out, maki_json_tail(text, trim->tail));
 }
 
-/* What stands in the place of `value`. */
-static void write_shorter(maki_str value, const maki_trim *trim, maki_buf *out)
+/* Write what replaces `value`: the shortened string, or a text block in place of a block without text. */
+static void write_replacement(maki_str value, const maki_trim *trim, maki_buf *out)
 {
     if (maki_json_kind_of(value) == MAKI_JSON_STRING) {
         maki_buf_add_byte(out, '"');
@@ -106,18 +106,18 @@ static void write_shorter(maki_str value, const maki_trim *trim, maki_buf *out)
     }
 }
 
-typedef struct place {
-    size_t at, len;
+typedef struct replacement {
+    size_t offset, len; /* of the text, in the row */
     const maki_trim *trim;
-} place;
+} replacement;
 
 /* Insertion sort by position: trims come nearly in the order of the bytes. */
-static void insert_place(maki_buf *places, place one)
+static void insert_replacement(maki_buf *places, replacement one)
 {
-    place *slot = (place *)(void *)maki_buf_reserve(places, sizeof one);
+    replacement *slot = (replacement *)(void *)maki_buf_reserve(places, sizeof one);
     if (!slot) return;
-    place *first = (place *)(void *)places->ptr;
-    while (slot > first && slot[-1].at > one.at) {
+    replacement *first = (replacement *)(void *)places->ptr;
+    while (slot > first && slot[-1].offset > one.offset) {
         *slot = slot[-1];
         slot--;
     }
@@ -129,23 +129,26 @@ maki_status maki_apply_trims(maki_str row, const maki_trim *const *trims, size_t
                              maki_buf *places, maki_buf *out, maki_err *err)
 {
     maki_str value;
-    size_t done = 0;
+    size_t copied = 0;
     maki_buf_clear(places);
     for (size_t i = 0; i < count; i++) {
         if (trims[i]->restores ||
             !maki_apply_trims_find(row, trims[i]->block, trims[i]->part, &value))
             continue;
-        insert_place(places, (place){ (size_t)(value.ptr - row.ptr), value.len, trims[i] });
+        insert_replacement(places,
+                           (replacement){ (size_t)(value.ptr - row.ptr), value.len, trims[i] });
     }
     maki_status st = maki_buf_status(places, err);
     if (st != MAKI_OK) return st;
-    const place *all = (const place *)(const void *)places->ptr;
-    for (size_t i = 0; i < places->len / sizeof(place); i++) {
-        if (all[i].at < done) continue; /* one text under two names: no writer does that */
-        maki_buf_add(out, (maki_str){ row.ptr + done, all[i].at - done });
-        write_shorter((maki_str){ row.ptr + all[i].at, all[i].len }, all[i].trim, out);
-        done = all[i].at + all[i].len;
+    const replacement *sorted = (const replacement *)(const void *)places->ptr;
+    for (size_t i = 0; i < places->len / sizeof(replacement); i++) {
+        if (sorted[i].offset < copied)
+            continue; /* overlaps the text before it: no writer does that */
+        maki_buf_add(out, (maki_str){ row.ptr + copied, sorted[i].offset - copied });
+        write_replacement((maki_str){ row.ptr + sorted[i].offset, sorted[i].len }, sorted[i].trim,
+                          out);
+        copied = sorted[i].offset + sorted[i].len;
     }
-    maki_buf_add(out, maki_str_from(row, done));
+    maki_buf_add(out, maki_str_from(row, copied));
     return maki_buf_status(out, err);
 }

@@ -1,10 +1,11 @@
-/* apply_trims.h -- a message as a view shows it: its bytes, with what trims put in the place of texts.
+/* apply_trims.h -- write one message as a view shows it: texts that trims name are shortened, all other
+ * bytes are copied.
  *
  * A text is named by its block of the content and a part of that block:
  *
  *     part 0   the block's own text: a string, or its field text or content; of a tool result with a
- *              list of blocks, the first text in it.  A block without any text is meant itself
- *     part n   the n-th item of a tool result's list, counted from 1: its text, or itself
+ *              list of blocks, the first text in it; of a block without any text, the block itself
+ *     part n   the n-th item of a tool result's list, counted from 1: its text, or the item itself
  *
  * The first text of a list is part 0, never its number, so that one text has one name. */
 #ifndef MAKI_HISTORY_APPLY_TRIMS_H

@@ -1,4 +1,4 @@
-/* blocks.h -- the role and the blocks of a message, of its JSON alone.
+/* blocks.h -- the role of a message, and an iterator over the blocks of its content; both read its JSON only.
  *
  * Shapes: Anthropic (content a string or blocks), OpenAI, and anything else with a role. */
 #ifndef MAKI_HISTORY_BLOCKS_H
@@ -17,7 +17,7 @@ typedef enum maki_role {
 } maki_role;
 maki_role maki_role_of(maki_str role); /* of a JSON string */
 
-/* The blocks of a content in order: the items of an array, or a string as the one block it is. */
+/* The blocks of a content in order: the items of an array, or a string, which counts as one block. */
 typedef struct maki_blocks {
     maki_json_iter iter;
     maki_str single;

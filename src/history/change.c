@@ -11,7 +11,7 @@
 #include "base/err.h"
 #include "history/change_internal.h"
 
-enum { TRIES = 8, FIELDS_MAX = 1 << 28, VIEW_MAX = 256 << 20 };
+enum { ATTEMPTS_MAX = 8, FIELDS_MAX = 1 << 28, VIEW_MAX = 256 << 20 };
 
 /* ---- deciding and writing ------------------------------------------------------------------------- */
 
@@ -22,23 +22,23 @@ typedef struct revision {
     size_t changes;
 } revision;
 
-/* Under the lock: no event that changes the view has come since.  The head does not show that: it covers messages
- * only. */
-static maki_status check_unchanged(maki_conv *conv, const revision *then, maki_err *err)
+/* Called under the lock: MAKI_CONFLICT when an event that changes the view was appended since the decision.  The head
+ * does not show that: it covers messages only. */
+static maki_status check_unchanged(maki_conv *conv, const revision *decided_on, maki_err *err)
 {
-    if (maki_log_events(conv->log) == then->ev) return MAKI_OK;
+    if (maki_log_events(conv->log) == decided_on->ev) return MAKI_OK;
     maki_status st = maki_conv_load_events(conv, err);
-    if (st != MAKI_OK || conv->events.count == then->changes) return st;
+    if (st != MAKI_OK || conv->events.count == decided_on->changes) return st;
     return maki_fail(err, MAKI_CONFLICT,
                      "the conversation was changed since it was read; read it again");
 }
 
-static maki_status write_decided(maki_conv *conv, const revision *then, const maki_decision *d,
-                                 maki_change *out, maki_err *err)
+static maki_status write_decision(maki_conv *conv, const revision *decided_on,
+                                  const maki_decision *d, maki_change *out, maki_err *err)
 {
-    maki_status st = maki_log_begin(conv->log, then->head, err);
+    maki_status st = maki_log_begin(conv->log, decided_on->head, err);
     if (st != MAKI_OK) return st;
-    st = check_unchanged(conv, then, err);
+    st = check_unchanged(conv, decided_on, err);
     if (st == MAKI_OK && d->type) {
         st = maki_log_add_event(conv->log, d->type, maki_buf_str(&d->fields), &out->event, err);
     }
@@ -58,7 +58,7 @@ static maki_status measure(maki_conv *conv, uint64_t seq, uint64_t ev, maki_aren
     return st == MAKI_OK ? maki_view_copy(view, arena, copy, err) : st;
 }
 
-/* From the view that was measured to the one at (seq, ev). */
+/* Set in *out how the view at (seq, ev) differs from `before`, in which message `last` was the newest. */
 static maki_status report_change(maki_conv *conv, const maki_view *before, uint64_t last,
                                  uint64_t seq, uint64_t ev, maki_change *out, maki_err *err)
 {
@@ -96,8 +96,9 @@ maki_status maki_conv_step(maki_conv *conv, uint64_t ev, maki_change *out, maki_
     return st;
 }
 
-static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
-                            void *ctx, maki_arena *arena, maki_change *out, maki_err *err)
+static maki_status attempt_change(maki_conv *conv, const unsigned char *expect,
+                                  maki_decide_fn decide, void *ctx, maki_arena *arena,
+                                  maki_change *out, maki_err *err)
 {
     revision now;
     const maki_view *view;
@@ -119,7 +120,7 @@ static maki_status try_once(maki_conv *conv, const unsigned char *expect, maki_d
     now.changes = conv->events.count;
     if (st == MAKI_OK) st = decide(conv, view, ctx, &d, err);
     if (st == MAKI_OK) st = maki_buf_status(&d.fields, err);
-    if (st == MAKI_OK) st = write_decided(conv, &now, &d, out, err);
+    if (st == MAKI_OK) st = write_decision(conv, &now, &d, out, err);
     maki_buf_free(&d.fields);
     if (st != MAKI_OK) return st;
     out->visible = total.messages;
@@ -137,9 +138,9 @@ maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_
                              void *ctx, maki_change *out, maki_err *err)
 {
     maki_status st = MAKI_CONFLICT;
-    for (int i = 0; st == MAKI_CONFLICT && i < (expect ? 1 : TRIES); i++) {
+    for (int i = 0; st == MAKI_CONFLICT && i < (expect ? 1 : ATTEMPTS_MAX); i++) {
         maki_arena arena = maki_arena_new(conv->env.alloc, VIEW_MAX);
-        st = try_once(conv, expect, decide, ctx, &arena, out, err);
+        st = attempt_change(conv, expect, decide, ctx, &arena, out, err);
         maki_arena_free(&arena);
     }
     return st;
@@ -218,7 +219,7 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
     return maki_conv_change(conv, expect, decide_pin, &ctx, out, err);
 }
 
-/* ---- append, note ----------------------------------------------------------------------------------------- */
+/* ---- append, add an event -------------------------------------------------------------------------------------- */
 
 maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
 {
@@ -246,7 +247,7 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
         st = maki_join_lines(messages[i], &arena, &line, err);
         if (st == MAKI_OK) st = maki_log_add_row(conv->log, line, &out->seq, err);
     }
-    conv->facts.checked = false; /* rows that others wrote are not */
+    conv->facts.checked = false; /* rows of other writers are not checked */
     st = maki_log_end(conv->log, st, err);
     memcpy(out->head, maki_log_head(conv->log), MAKI_CHAIN_LEN);
 done:

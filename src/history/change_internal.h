@@ -1,8 +1,7 @@
 /* change_internal.h -- the steps of a change, for change.c, conv_*.c, undo.c and trim.c.
  *
  * A change reads the view, decides, and appends one event under the lock, naming the head it decided on.
- * When somebody wrote in between, and the caller did not say which head it expects, it reads and decides
- * again. */
+ * When another writer was first, and the caller gave no expected head, it reads and decides again. */
 #ifndef MAKI_HISTORY_CHANGE_INTERNAL_H
 #define MAKI_HISTORY_CHANGE_INTERNAL_H
 
@@ -18,7 +17,7 @@ typedef struct maki_decision {
     const char *undone_type;
 } maki_decision;
 
-/* Decide on the present view.  May be called again when the head has moved. */
+/* Fill in *out from the current view.  Called again when the head has moved meanwhile. */
 typedef maki_status (*maki_decide_fn)(maki_conv *conv, const maki_view *view, void *ctx,
                                       maki_decision *out, maki_err *err);
 maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_decide_fn decide,
@@ -39,13 +38,13 @@ void maki_decision_edits(maki_decision *d, const maki_conv *conv, const maki_vie
 
 /* JSON on one line: newlines, which occur between tokens only, become spaces; a copy in the arena if there are any. */
 maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err);
-/* A cut between a call and its results would leave the call without them: cut before the call. */
+/* Move a cut after message *seq that would separate a call from its results to before the call. */
 maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err);
 /* MAKI_NOTFOUND unless message `seq` is in the view. */
 maki_status maki_require_visible(const maki_view *view, uint64_t seq, maki_err *err);
 
-/* trim.c: show message `seq` whole again, whatever prunes say of it.  The event undoes nothing, so that
- * the other messages of a prune stay as they are. */
+/* trim.c: show message `seq` in full again by an event that cancels its trims.  That event undoes nothing, so the
+ * other messages of a prune stay trimmed. */
 maki_status maki_decide_restore(const maki_view *view, uint64_t seq, maki_decision *out,
                                 maki_err *err);
 

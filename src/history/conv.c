@@ -1,4 +1,8 @@
-/* conv.c -- opening and seeing a conversation; see conversation.h.  Changes are in change.c, conv_*.c. */
+/* conv.c -- open a conversation with its parents, make its views, and iterate over or write the messages of a view.
+ *
+ * In:    the path of a messages file; a revision or a time; a view.
+ * Out:   a view in the arena of the conversation; messages with trims applied, one by one or as JSON in a sink.
+ * Must stay true: nothing is changed here (change.c, conv_*.c), and memory does not grow with the messages. */
 #include "history/conv.h"
 
 #include <inttypes.h>
@@ -44,7 +48,7 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
 /* ---- parents ---------------------------------------------------------------------------------------- */
 
 /* Ids are names of files or directories, never paths. */
-static bool safe_id(const char *id)
+static bool is_safe_id(const char *id)
 {
     return id[0] && id[0] != '.' && !strchr(id, '/') && strlen(id) < 200;
 }
@@ -52,7 +56,8 @@ static bool safe_id(const char *id)
 static maki_status parent_path(const char *child, const char *id, char *out, size_t capacity,
                                maki_err *err)
 {
-    if (!safe_id(id)) return maki_fail(err, MAKI_CORRUPT, "the name of the parent is not a name");
+    if (!is_safe_id(id))
+        return maki_fail(err, MAKI_CORRUPT, "the name of the parent is not a name");
     const char *slash = strrchr(child, '/');
     int directory = slash ? (int)(slash - child) + 1 : 0;
     if (strcmp(child + directory, "messages.jsonl") == 0) {
@@ -139,7 +144,7 @@ maki_log *maki_conv_log(maki_conv *conv)
 
 /* ---- views -------------------------------------------------------------------------------------------- */
 
-static void drop_events(maki_conv *conv)
+static void reset_events(maki_conv *conv)
 {
     maki_arena_free(&conv->events_arena);
     conv->events_arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
@@ -149,7 +154,7 @@ static void drop_events(maki_conv *conv)
 maki_status maki_conv_load_events(maki_conv *conv, maki_err *err)
 {
     maki_status st = maki_events_read(conv->log, &conv->events_arena, &conv->events, err);
-    if (st != MAKI_OK) drop_events(conv);
+    if (st != MAKI_OK) reset_events(conv);
     return st;
 }
 
@@ -159,24 +164,25 @@ static void reset_view(maki_conv *conv)
     conv->arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
 }
 
-/* With `then`: of the events up to at.ev only those that had happened when at.seq was the newest message. */
-static maki_status view_at(maki_conv *conv, maki_view_at at, bool then, const maki_view **out,
+/* With `as_of_seq`: of the events up to at.ev only those that had happened when at.seq was the newest message. */
+static maki_status view_at(maki_conv *conv, maki_view_at at, bool as_of_seq, const maki_view **out,
                            maki_err *err)
 {
-    const maki_view *below = NULL;
+    const maki_view *parent_view = NULL;
     uint64_t last = maki_log_last(conv->log), ev = 0;
     if (at.seq > last) at.seq = last;
     reset_view(conv);
     maki_status st = maki_conv_load_events(conv, err);
-    if (st == MAKI_OK && then) ev = maki_events_at(&conv->events, at.seq);
-    if (then && ev < at.ev) at.ev = ev;
+    if (st == MAKI_OK && as_of_seq) ev = maki_events_at(&conv->events, at.seq);
+    if (as_of_seq && ev < at.ev) at.ev = ev;
     if (st == MAKI_OK && conv->parent) { /* before the fork, it is a view of the parent */
         uint64_t limit = maki_view_parent_end(conv->log, &conv->events, &at);
-        maki_view_at above = { .seq = limit, .ev = conv->fork_ev, .hiding = at.hiding };
-        st = view_at(conv->parent, above, limit < conv->fork_seq, &below, err);
+        maki_view_at parent_at = { .seq = limit, .ev = conv->fork_ev, .hiding = at.hiding };
+        st = view_at(conv->parent, parent_at, limit < conv->fork_seq, &parent_view, err);
     }
     if (st == MAKI_OK) {
-        st = maki_view_make(conv->log, &conv->events, below, &at, &conv->arena, &conv->view, err);
+        st = maki_view_make(conv->log, &conv->events, parent_view, &at, &conv->arena, &conv->view,
+                            err);
     }
     *out = &conv->view;
     return st;
@@ -198,37 +204,39 @@ void maki_conv_free_view(maki_conv *conv)
 {
     for (; conv; conv = conv->parent) {
         reset_view(conv);
-        drop_events(conv);
+        reset_events(conv);
         conv->view = (maki_view){ 0 };
     }
 }
 
 maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_err *err)
 {
-    const maki_view *below = NULL;
+    const maki_view *parent_view = NULL;
     maki_events none = { 0 };
     maki_view_at at = { .seq = maki_log_last(conv->log), .ev = MAKI_NOW };
     reset_view(conv);
-    maki_status st = conv->parent ? maki_conv_all_messages(conv->parent, &below, err) : MAKI_OK;
+    maki_status st =
+        conv->parent ? maki_conv_all_messages(conv->parent, &parent_view, err) : MAKI_OK;
     if (st == MAKI_OK) {
-        st = maki_view_make(conv->log, &none, below, &at, &conv->arena, &conv->view, err);
+        st = maki_view_make(conv->log, &none, parent_view, &at, &conv->arena, &conv->view, err);
     }
     *out = &conv->view;
     return st;
 }
 
-/* Searching back from the newest message for one before a time. */
+/* The state of a search from the newest message back for the last one before a time. */
 typedef struct time_search {
     int64_t ms;
     bool include;
-    bool timed;        /* a message that has a time was met */
-    bool exact;        /* one of this very time was */
-    uint64_t behind;   /* the newest of the messages without one that follow; 0: none */
-    uint64_t boundary; /* the oldest of the user's that is not before the time; 0: none */
-    uint64_t seq;      /* the one to go back to */
+    bool timed; /* a message that has a time was found */
+    bool exact; /* a message of exactly this time was found */
+    uint64_t
+        untimed; /* the newest of the messages without a time right after the current one; 0: none */
+    uint64_t boundary; /* the oldest user message that is not before the time; 0: none */
+    uint64_t seq;      /* the result: the last message to keep */
 } time_search;
 
-static maki_status seq_before(maki_conv *conv, uint64_t last, time_search *g, maki_err *err)
+static maki_status seq_before(maki_conv *conv, uint64_t last, time_search *search, maki_err *err)
 {
     uint64_t base = maki_log_base(conv->log);
     for (uint64_t s = last; s > base; s--) {
@@ -236,32 +244,38 @@ static maki_status seq_before(maki_conv *conv, uint64_t last, time_search *g, ma
         maki_status st = maki_log_row(conv->log, s, &row, err);
         if (st != MAKI_OK) return st;
         if (row.ts == 0) { /* it has the time of the message before it */
-            if (!g->behind) g->behind = s;
+            if (!search->untimed) search->untimed = s;
             continue;
         }
-        g->timed = true;
-        g->exact |= row.ts == g->ms;
-        if (row.ts < g->ms || (g->include && row.ts == g->ms)) {
-            g->seq = g->boundary && !g->exact ? g->boundary - 1 : g->behind ? g->behind : s;
+        search->timed = true;
+        search->exact |= row.ts == search->ms;
+        if (row.ts < search->ms || (search->include && row.ts == search->ms)) {
+            search->seq = search->boundary && !search->exact ? search->boundary - 1
+                          : search->untimed                  ? search->untimed
+                                                             : s;
             return MAKI_OK;
         }
-        g->behind = 0;
-        if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER) g->boundary = s;
+        search->untimed = 0;
+        if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER) search->boundary = s;
     }
-    last = last < base ? last : base; /* the parent went on after the fork: not our past */
-    if (conv->parent) return seq_before(conv->parent, last, g, err);
-    g->seq = g->behind ? g->behind : last;
+    last =
+        last < base
+            ? last
+            : base; /* messages that the parent got after the fork are not part of this conversation */
+    if (conv->parent) return seq_before(conv->parent, last, search, err);
+    search->seq = search->untimed ? search->untimed : last;
     return MAKI_OK;
 }
 
-/* The newest event that counts there: one that a message which stays came after does; else its time says. */
-static uint64_t event_before(const maki_events *events, const time_search *g)
+/* The newest event before the time: all that came before message search->seq, and of those after it, the ones whose own
+ * time is early enough. */
+static uint64_t event_before(const maki_events *events, const time_search *search)
 {
     uint64_t ev = 0;
     for (size_t i = 0; i < events->count; i++) {
         const maki_event *e = &events->at[i];
-        bool early = e->ts < g->ms || (g->include && e->ts == g->ms);
-        if (e->at > g->seq || (e->at == g->seq && !early)) break;
+        bool early = e->ts < search->ms || (search->include && e->ts == search->ms);
+        if (e->at > search->seq || (e->at == search->seq && !early)) break;
         ev = e->ev;
     }
     return ev;
@@ -270,13 +284,13 @@ static uint64_t event_before(const maki_events *events, const time_search *g)
 maki_status maki_conv_before(maki_conv *conv, int64_t ms, bool include, uint64_t *seq, uint64_t *ev,
                              maki_err *err)
 {
-    time_search g = { .ms = ms, .include = include };
-    maki_status st = seq_before(conv, maki_log_last(conv->log), &g, err);
+    time_search search = { .ms = ms, .include = include };
+    maki_status st = seq_before(conv, maki_log_last(conv->log), &search, err);
     if (st == MAKI_OK) st = maki_conv_load_events(conv, err);
-    if (st == MAKI_OK) st = maki_adjust_cut(conv, &g.seq, err);
-    *seq = g.seq;
-    *ev = event_before(&conv->events, &g);
-    if (st != MAKI_OK || g.timed || maki_log_last(conv->log) == 0) return st;
+    if (st == MAKI_OK) st = maki_adjust_cut(conv, &search.seq, err);
+    *seq = search.seq;
+    *ev = event_before(&conv->events, &search);
+    if (st != MAKI_OK || search.timed || maki_log_last(conv->log) == 0) return st;
     return maki_refuse(
         err, "NO_TIMES",
         "no message has a time (ts, createdAt or timestamp): rewind to a message (SEQ) "
@@ -295,7 +309,7 @@ typedef struct iteration {
     maki_spool long_row; /* a message of many MB, in an unlinked file that is mapped */
 } iteration;
 
-/* A message: short ones many at a time through the window, long ones alone, very long ones through the spool. */
+/* Read a message: short ones many at a time through the window, long ones alone, very long ones through the spool. */
 static maki_status read_row(iteration *p, const maki_view_item *item, maki_view_message *seen,
                             maki_err *err)
 {
@@ -336,8 +350,8 @@ static maki_status apply_trims(iteration *p, maki_view_message *seen, maki_err *
     for (size_t i = first; st == MAKI_OK && i < first + count; i++) {
         int64_t saved = 0;
         st = maki_conv_trim_tokens(p->conv, p->view->trims[i], &saved, err);
-        int64_t left = (int64_t)seen->row.tokens - saved;
-        seen->row.tokens = left > 0 ? (uint32_t)left : 0;
+        int64_t remaining = (int64_t)seen->row.tokens - saved;
+        seen->row.tokens = remaining > 0 ? (uint32_t)remaining : 0;
     }
     return st;
 }
@@ -395,20 +409,20 @@ maki_status maki_conv_each(maki_conv *conv, const maki_view *view, maki_view_mes
     return st;
 }
 
-/* ---- a view as JSON, whole ranges at a time -------------------------------------------------------------------- */
+/* ---- writing a view as JSON, by ranges -------------------------------------------------------------------- */
 
-typedef struct writing {
+typedef struct view_writer {
     maki_jw w;
     bool array;
     bool pending; /* a row has ended: a comma goes before the next */
     char out[1 << 16];
-} writing;
+} view_writer;
 
-/* Rows with their newlines, cut anywhere; in an array the newlines become commas. */
-static maki_status put_rows(void *ctx, maki_str bytes, maki_err *err)
+/* A sink of rows with their newlines, in chunks that may end anywhere; in an array the newlines become commas. */
+static maki_status write_rows(void *ctx, maki_str bytes, maki_err *err)
 {
-    writing *w = ctx;
-    (void)err; /* the writer has it */
+    view_writer *w = ctx;
+    (void)err; /* the writer has it already */
     while (w->array && bytes.len) {
         maki_str row;
         bool ended = maki_str_take(&bytes, '\n', &row);
@@ -420,23 +434,23 @@ static maki_status put_rows(void *ctx, maki_str bytes, maki_err *err)
     return w->w.status;
 }
 
-static maki_status put_seen(void *ctx, const maki_view_message *seen, maki_err *err)
+static maki_status write_message(void *ctx, const maki_view_message *seen, maki_err *err)
 {
-    maki_status st = put_rows(ctx, seen->json, err);
-    return st == MAKI_OK ? put_rows(ctx, MAKI_LIT("\n"), err) : st;
+    maki_status st = write_rows(ctx, seen->json, err);
+    return st == MAKI_OK ? write_rows(ctx, MAKI_LIT("\n"), err) : st;
 }
 
-static maki_status write_one(writing *w, maki_conv *conv, const maki_view *view,
-                             maki_view_item item, maki_err *err)
+static maki_status write_item(view_writer *w, maki_conv *conv, const maki_view *view,
+                              maki_view_item item, maki_err *err)
 {
     maki_view one = *view;
     one.items = &item;
     one.count = 1;
-    return maki_conv_each(conv, &one, put_seen, w, err);
+    return maki_conv_each(conv, &one, write_message, w, err);
 }
 
 /* Ranges without a trim are copied from the file, trimmed messages written one by one. */
-static maki_status write_range(writing *w, maki_conv *conv, const maki_view *view,
+static maki_status write_range(view_writer *w, maki_conv *conv, const maki_view *view,
                                maki_view_item item, maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -446,8 +460,8 @@ static maki_status write_range(writing *w, maki_conv *conv, const maki_view *vie
         uint64_t trimmed = next < view->trim_count ? view->trims[next]->seq : UINT64_MAX;
         item.to = trimmed > end ? end : trimmed == item.from ? trimmed : trimmed - 1;
         st = trimmed == item.from
-                 ? write_one(w, conv, view, item, err)
-                 : maki_log_copy(item.log, item.from, item.to, (maki_sink){ put_rows, w }, err);
+                 ? write_item(w, conv, view, item, err)
+                 : maki_log_copy(item.log, item.from, item.to, (maki_sink){ write_rows, w }, err);
         item.from = item.to + 1;
     }
     return st;
@@ -457,7 +471,7 @@ maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, 
                             maki_err *err)
 {
     maki_status st = MAKI_OK;
-    writing *w = conv->env.alloc->resize(conv->env.alloc, NULL, 0, sizeof *w);
+    view_writer *w = conv->env.alloc->resize(conv->env.alloc, NULL, 0, sizeof *w);
     if (!w) return maki_fail_nomem(err);
     maki_jw_init(&w->w, sink, err);
     maki_jw_set_buffer(&w->w, w->out, sizeof w->out);
@@ -466,8 +480,8 @@ maki_status maki_conv_write(maki_conv *conv, const maki_view *view, bool array, 
     if (array) maki_jw_bytes(&w->w, MAKI_LIT("["));
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         maki_view_item item = view->items[i];
-        st =
-            item.from ? write_range(w, conv, view, item, err) : write_one(w, conv, view, item, err);
+        st = item.from ? write_range(w, conv, view, item, err)
+                       : write_item(w, conv, view, item, err);
     }
     if (array) maki_jw_bytes(&w->w, MAKI_LIT("]"));
     if (st == MAKI_OK) st = maki_jw_end(&w->w);

@@ -28,38 +28,38 @@ typedef struct condense_ctx {
     const maki_summarizer *summarizer;
     bool soft;           /* the summary is a system message, and */
     uint64_t max_tokens; /* is cut when the view would have more tokens; 0: never */
-    /* The summary of an attempt that met a conflict: still good if it covers the same messages. */
+    /* The summary of an attempt that failed with a conflict: used again if it covers the same messages. */
     bool summarised;
-    uint64_t to; /* where what it covers ends, as a position */
+    uint64_t to; /* the position at which what it covers ends */
     unsigned char cover[MAKI_COVER_LEN];
     maki_buf text;
-    maki_summary summary; /* but for its text */
+    maki_summary summary; /* without its text */
 } condense_ctx;
 
-typedef struct source {
+typedef struct message_source {
     maki_conv *conv;
     const maki_view *view;
     maki_message_fn fn;
     void *ctx;
-} source;
+} message_source;
 
 static maki_status forward_json(void *ctx, const maki_view_message *seen, maki_err *err)
 {
-    source *s = ctx;
+    message_source *s = ctx;
     return s->fn(s->ctx, seen->json, err);
 }
 
 static maki_status each_message(const void *from, maki_message_fn fn, void *ctx, maki_err *err)
 {
-    source s = *(const source *)from;
+    message_source s = *(const message_source *)from;
     s.fn = fn;
     s.ctx = ctx;
     return maki_conv_each(s.conv, s.view, forward_json, &s, err);
 }
 
 /* The part of a view at positions [from, to). */
-static maki_status part_of(const maki_view *view, uint64_t from, uint64_t to, maki_arena *arena,
-                           maki_view *out, maki_err *err)
+static maki_status slice_view(const maki_view *view, uint64_t from, uint64_t to, maki_arena *arena,
+                              maki_view *out, maki_err *err)
 {
     uint64_t n = 0;
     *out = *view;
@@ -68,22 +68,22 @@ static maki_status part_of(const maki_view *view, uint64_t from, uint64_t to, ma
     if (!out->items) return maki_arena_status(arena, err);
     for (size_t i = 0; i < view->count; i++) {
         maki_view_item item = view->items[i];
-        uint64_t here = item.from ? item.to - item.from + 1 : 1;
-        uint64_t a = n < from ? from - n : 0, b = n + here > to ? to - n : here;
-        if (n < to && n + here > from && a < b) {
+        uint64_t length = item.from ? item.to - item.from + 1 : 1;
+        uint64_t begin = n < from ? from - n : 0, end = n + length > to ? to - n : length;
+        if (n < to && n + length > from && begin < end) {
             if (item.from) {
-                item.to = item.from + b - 1;
-                item.from += a;
+                item.to = item.from + end - 1;
+                item.from += begin;
             }
             out->items[out->count++] = item;
         }
-        n += here;
+        n += length;
     }
     return MAKI_OK;
 }
 
-/* What a condense hides that leaves the last `keep`, or, with `to`, what stands before that position. */
-static maki_status choose_hidden(maki_conv *conv, const maki_view *view, size_t keep, uint64_t to,
+/* Select what a condense hides: all that may be hidden but the last `keep`; with `to`, only before that position. */
+static maki_status select_hidden(maki_conv *conv, const maki_view *view, size_t keep, uint64_t to,
                                  maki_hiding *s, maki_err *err)
 {
     uint64_t all = maki_view_count(view);
@@ -117,12 +117,12 @@ static void hash_trim(maki_sha256 *hash, const maki_trim *trim)
         hash_numbers(hash, trim->cuts[i].from, trim->cuts[i].to, trim->cuts[i].text.len);
 }
 
-/* Hashing the numbers is enough: a row or an event never changes. */
-static void cover_of(const maki_view *part, const maki_hiding *s,
-                     unsigned char cover[MAKI_COVER_LEN])
+/* The hash of what is covered.  Hashing the numbers is enough: a row or an event never changes. */
+static void hash_covered(const maki_view *part, const maki_hiding *s,
+                         unsigned char cover[MAKI_COVER_LEN])
 {
     maki_sha256 hash;
-    unsigned char whole[MAKI_SHA256_LEN];
+    unsigned char digest[MAKI_SHA256_LEN];
     maki_sha256_init(&hash);
     for (size_t i = 0; i < part->count; i++) {
         const maki_view_item *item = &part->items[i];
@@ -133,18 +133,18 @@ static void cover_of(const maki_view *part, const maki_hiding *s,
     for (size_t i = 0; i < part->trim_count; i++) {
         if (maki_view_has(part, part->trims[i]->seq)) hash_trim(&hash, part->trims[i]);
     }
-    maki_sha256_final(&hash, whole);
-    memcpy(cover, whole, MAKI_COVER_LEN);
+    maki_sha256_final(&hash, digest);
+    memcpy(cover, digest, MAKI_COVER_LEN);
 }
 
-static maki_status describe(maki_conv *conv, const maki_view *view, const maki_hiding *s,
-                            maki_view *part, maki_covered *out, maki_err *err)
+static maki_status describe_covered(maki_conv *conv, const maki_view *view, const maki_hiding *s,
+                                    maki_view *part, maki_covered *out, maki_err *err)
 {
-    maki_status st = part_of(view, s->from, s->to, &conv->arena, part, err);
+    maki_status st = slice_view(view, s->from, s->to, &conv->arena, part, err);
     *out = (maki_covered){ .before = maki_hiding_seq(conv, view, s->to),
                            .messages = s->rows,
                            .tokens = s->tokens };
-    if (st == MAKI_OK) cover_of(part, s, out->cover);
+    if (st == MAKI_OK) hash_covered(part, s, out->cover);
     return st;
 }
 
@@ -153,7 +153,7 @@ static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_
                              maki_summary *out, maki_err *err)
 {
     maki_err why = { 0 };
-    source from = { .conv = conv, .view = part };
+    message_source from = { .conv = conv, .view = part };
     maki_summary_request request = {
         .each = each_message, .source = &from, .tokens = what->tokens, .cover = what->cover
     };
@@ -192,10 +192,10 @@ static maki_status make_summary(maki_conv *conv, const condense_ctx *c, maki_str
     return st == MAKI_OK ? maki_conv_message_tokens(conv, *out, tokens, err) : st;
 }
 
-/* The same cut to at most max_tokens, at the end of a line where there is one. */
-static maki_status make_fitting(maki_conv *conv, const condense_ctx *c, uint64_t max_tokens,
-                                maki_str text, double ts, maki_str *out, uint64_t *tokens,
-                                maki_err *err)
+/* The same with the text cut until it has at most max_tokens, at the end of a line where there is one. */
+static maki_status make_summary_within(maki_conv *conv, const condense_ctx *c, uint64_t max_tokens,
+                                       maki_str text, double ts, maki_str *out, uint64_t *tokens,
+                                       maki_err *err)
 {
     maki_status st = make_summary(conv, c, text, ts, out, tokens, err);
     while (st == MAKI_OK && *tokens > max_tokens && text.len > SUMMARY_MIN) {
@@ -217,12 +217,12 @@ static maki_status summary_budget(maki_conv *conv, const maki_view *view, const 
     *budget = UINT64_MAX;
     if (!c->max_tokens) return MAKI_OK;
     maki_status st = maki_conv_total(conv, view, &all, err);
-    uint64_t stays = all.tokens > s->tokens ? all.tokens - s->tokens : 0;
-    *budget = c->max_tokens > stays ? c->max_tokens - stays : 0;
+    uint64_t remaining = all.tokens > s->tokens ? all.tokens - s->tokens : 0;
+    *budget = c->max_tokens > remaining ? c->max_tokens - remaining : 0;
     return st;
 }
 
-/* The summary of what was chosen, kept in *c: asked for once, however often the condense is decided. */
+/* Set in *c the summary of what was selected; the summarizer runs again only when that has changed. */
 static maki_status summarise_once(maki_conv *conv, const maki_view *part, const maki_covered *what,
                                   condense_ctx *c, maki_err *err)
 {
@@ -241,7 +241,7 @@ static maki_status summarise_once(maki_conv *conv, const maki_view *part, const 
     return maki_buf_status(&c->text, err);
 }
 
-/* Add to the event how many facts the summary kept, and what it cost. */
+/* Add to the event the cost of the summary, its fact coverage, and why a fallback wrote it. */
 static maki_status add_summary(maki_conv *conv, maki_decision *out, const maki_summary *summary,
                                maki_err *err)
 {
@@ -284,14 +284,15 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
     maki_covered what;
     maki_str message;
     double ts = 0;
-    maki_status st = choose_hidden(conv, view, c->keep, c->summarised ? c->to : 0, &s, err);
-    if (st == MAKI_OK) st = describe(conv, view, &s, &part, &what, err);
+    maki_status st = select_hidden(conv, view, c->keep, c->summarised ? c->to : 0, &s, err);
+    if (st == MAKI_OK) st = describe_covered(conv, view, &s, &part, &what, err);
     if (st == MAKI_OK) st = summarise_once(conv, &part, &what, c, err);
     c->to = s.to;
     if (st == MAKI_OK) st = maki_hiding_time(conv, view, s.to, &ts, err);
     if (st == MAKI_OK) st = summary_budget(conv, view, c, &s, &budget, err);
     if (st == MAKI_OK)
-        st = make_fitting(conv, c, budget, maki_buf_str(&c->text), ts, &message, &tokens, err);
+        st = make_summary_within(conv, c, budget, maki_buf_str(&c->text), ts, &message, &tokens,
+                                 err);
     if (st != MAKI_OK) return st;
     if (tokens >= s.tokens) {
         return maki_refuse(err, "CONTEXT_GREW",
@@ -342,8 +343,8 @@ static maki_status covered_part(maki_conv *conv, size_t keep, maki_view *part, m
     maki_hiding s;
     maki_status st = maki_log_refresh(conv->log, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = choose_hidden(conv, view, keep, 0, &s, err);
-    return st == MAKI_OK ? describe(conv, view, &s, part, out, err) : st;
+    if (st == MAKI_OK) st = select_hidden(conv, view, keep, 0, &s, err);
+    return st == MAKI_OK ? describe_covered(conv, view, &s, part, out, err) : st;
 }
 
 maki_status maki_conv_covered(maki_conv *conv, size_t keep, maki_covered *out, maki_err *err)

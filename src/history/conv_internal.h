@@ -1,4 +1,4 @@
-/* conv_internal.h -- the inside of a conversation, for conv.c, totals.c, change.c, trim.c and
+/* conv_internal.h -- the struct of a conversation, and functions for conv.c, totals.c, change.c, trim.c and
  * import.c. */
 #ifndef MAKI_HISTORY_CONV_INTERNAL_H
 #define MAKI_HISTORY_CONV_INTERNAL_H
@@ -19,7 +19,7 @@ struct maki_conv {
 
     maki_arena events_arena;
     maki_events events; /* those read so far */
-    maki_arena arena;   /* the view last asked for */
+    maki_arena arena;   /* the view made last */
     maki_view view;
 };
 

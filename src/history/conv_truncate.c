@@ -16,17 +16,18 @@ typedef struct truncate_ctx {
     bool clear; /* summaries too */
 } truncate_ctx;
 
-static uint64_t cut_of(const truncate_ctx *t, uint64_t lead, uint64_t all)
+/* The position at which the hidden messages end, before calls and results are considered. */
+static uint64_t hidden_end(const truncate_ctx *t, uint64_t lead, uint64_t messages)
 {
-    double share = t->fraction > 1 ? 1 : t->fraction > 0 ? t->fraction : 0;
-    if (!t->by_keep) return lead + (uint64_t)((double)(all - lead) * share) / 2 * 2;
-    return all > lead + t->keep ? all - t->keep : lead;
+    double fraction = t->fraction > 1 ? 1 : t->fraction > 0 ? t->fraction : 0;
+    if (!t->by_keep) return lead + (uint64_t)((double)(messages - lead) * fraction) / 2 * 2;
+    return messages > lead + t->keep ? messages - t->keep : lead;
 }
 
 static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void *ctx,
                                    maki_decision *out, maki_err *err)
 {
-    uint64_t all = maki_view_count(view), tokens = 0;
+    uint64_t messages = maki_view_count(view), tokens = 0;
     maki_hiding s = { 0 };
     const truncate_ctx *t = ctx;
     maki_str marker;
@@ -34,9 +35,9 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     double ts = 0;
     maki_status st = maki_view_lead(view, &s.from, err);
     if (st != MAKI_OK) return st;
-    s.to = cut_of(t, s.from, all);
-    if (s.to >= all) s.to = all > s.from ? all - 1 : s.from;
-    st = maki_hiding_adjust_end(view, all, s.from, &s.to, err);
+    s.to = hidden_end(t, s.from, messages);
+    if (s.to >= messages) s.to = messages > s.from ? messages - 1 : s.from;
+    st = maki_hiding_adjust_end(view, messages, s.from, &s.to, err);
     if (st == MAKI_OK) st = maki_hiding_collect(conv, view, &s, !t->clear, err);
     if (st != MAKI_OK) return st;
     if (s.rows == 0) {

@@ -15,16 +15,16 @@
 enum { NAME_MAX = MAKI_PATH_MAX + 40 };
 
 /* Former versions kept an index for each of these next to messages.idx. */
-static const char *const former[] = { "cl100k_base", "claude", "chars4" };
+static const char *const former_families[] = { "cl100k_base", "claude", "chars4" };
 
-typedef struct erasing {
+typedef struct eraser {
     const maki_env *env;
-    maki_status status; /* of the first that could not be removed */
+    maki_status status; /* of the first file that could not be removed */
     maki_err *err;
-} erasing;
+} eraser;
 
-/* False: it was not there, or it could not be removed (e->status). */
-static bool remove_file(erasing *e, const char *name)
+/* True: it was removed.  False: it did not exist, or could not be removed (e->status). */
+static bool remove_file(eraser *e, const char *name)
 {
     const maki_files *files = e->env->files;
     if (files->unlink(files, name) == 0) return true;
@@ -35,7 +35,7 @@ static bool remove_file(erasing *e, const char *name)
 }
 
 /* The damaged copies that repairs of this file left: they are numbered from 1. */
-static void remove_damaged(erasing *e, const char *path)
+static void remove_damaged(eraser *e, const char *path)
 {
     char name[NAME_MAX + 20];
     int n = 1;
@@ -44,7 +44,7 @@ static void remove_damaged(erasing *e, const char *path)
     while (remove_file(e, name));
 }
 
-static void remove_index(erasing *e, const char *path)
+static void remove_index(eraser *e, const char *path)
 {
     char name[NAME_MAX + 20];
     snprintf(name, sizeof name, "%s.new", path);
@@ -54,7 +54,7 @@ static void remove_index(erasing *e, const char *path)
 
 /* Is `name` an index of this vocabulary?  STEM.claude.idx, a former name, may also be the index of STEM.claude.jsonl,
  * which counts in o200k_base and must stay. */
-static bool counts_in(const maki_env *env, const char *name, const char *family)
+static bool is_index_of(const maki_env *env, const char *name, const char *family)
 {
     maki_index index;
     if (maki_index_open(&index, env, name, false, NULL) != MAKI_OK) return false;
@@ -65,7 +65,7 @@ static bool counts_in(const maki_env *env, const char *name, const char *family)
 
 static maki_status erase(const maki_env *env, const char *path, bool damaged, maki_err *err)
 {
-    erasing e = { .env = env, .status = MAKI_OK, .err = err };
+    eraser e = { .env = env, .status = MAKI_OK, .err = err };
     char name[NAME_MAX], events[NAME_MAX];
     size_t len = strlen(path), end = strlen(".jsonl");
     if (len <= end || len >= MAKI_PATH_MAX || strcmp(path + len - end, ".jsonl") != 0)
@@ -76,11 +76,11 @@ static maki_status erase(const maki_env *env, const char *path, bool damaged, ma
     bool task = strcmp(path + directory, "messages.jsonl") == 0;
     snprintf(events, sizeof events, "%.*s%s", task ? directory : stem, path,
              task ? "events.jsonl" : ".events.jsonl");
-    for (size_t i = 0; i < sizeof former / sizeof former[0]; i++) {
-        snprintf(name, sizeof name, "%.*s.idx.%s", stem, path, former[i]);
+    for (size_t i = 0; i < sizeof former_families / sizeof former_families[0]; i++) {
+        snprintf(name, sizeof name, "%.*s.idx.%s", stem, path, former_families[i]);
         remove_index(&e, name);
-        snprintf(name, sizeof name, "%.*s.%s.idx", stem, path, former[i]);
-        if (counts_in(env, name, former[i])) remove_file(&e, name);
+        snprintf(name, sizeof name, "%.*s.%s.idx", stem, path, former_families[i]);
+        if (is_index_of(env, name, former_families[i])) remove_file(&e, name);
     }
     snprintf(name, sizeof name, "%.*s.idx", stem, path);
     remove_index(&e, name);

@@ -1,7 +1,7 @@
 /* erase.h -- delete a conversation: every file that belongs to it.
  *
- *     talk.jsonl  talk.events.jsonl                    what was said, and what was done
- *     talk.idx  talk.idx.FAMILY  and their .new        derived; .new is what a killed process left
+ *     talk.jsonl  talk.events.jsonl                    the messages, and the events
+ *     talk.idx  talk.idx.FAMILY  and their .new        the index; .new is what a killed process left
  *     talk.jsonl.damaged-N  talk.events.jsonl.damaged-N    damaged copies that repairs left
  *
  * Nothing else in the directory is touched, whatever its name begins with. */
@@ -10,9 +10,9 @@
 
 #include <maki/env.h>
 
-/* `path` is the messages file; nobody else may have it open.  The messages go last: killed on the way, it can be
- * named and erased again.  A missing file is no failure; an error of the
- * first file that cannot be removed is returned after all others are gone. */
+/* `path` is the messages file; no other handle may have it open.  The messages are removed last: when the process is
+ * killed halfway, the conversation can be named and erased again.  A missing file is no failure; the error of the first
+ * file that cannot be removed is returned after all others are removed. */
 maki_status maki_conv_erase(const maki_env *env, const char *path, maki_err *err);
 
 /* Delete one whose creation failed.  Damaged copies stay: they belong to an older conversation of the same name. */

@@ -80,14 +80,14 @@ static uint64_t uint_or_zero(maki_str value)
     return n;
 }
 
-/* The tokens of an event that names no vocabulary are from when there was only an estimate. */
-static bool counted_by(maki_str family)
+/* Were an event's tokens counted in MAKI_FAMILY?  Events of former versions, without a family, have an estimate. */
+static bool is_counted_in_family(maki_str family)
 {
     return family.len > 0 && maki_json_kind_of(family) == MAKI_JSON_STRING &&
            maki_json_text_is(family, MAKI_LIT(MAKI_FAMILY));
 }
 
-/* A list of pairs. */
+/* Read a list of pairs. */
 static maki_status read_pairs(maki_str list, maki_arena *arena, const maki_span64 **out,
                               size_t *count, maki_err *err)
 {
@@ -95,10 +95,10 @@ static maki_status read_pairs(maki_str list, maki_arena *arena, const maki_span6
     maki_span64 *spans = maki_arena_array(arena, maki_json_count(list), sizeof *spans);
     if (!spans) return maki_arena_status(arena, err);
     MAKI_JSON_EACH(item, maki_json_items(list)) {
-        maki_json_iter two = maki_json_items(item.value);
+        maki_json_iter pair = maki_json_items(item.value);
         maki_span64 *span = &spans[(*count)++];
-        if (maki_json_next(&two, &part)) span->from = uint_or_zero(part.value);
-        if (maki_json_next(&two, &part)) span->to = uint_or_zero(part.value);
+        if (maki_json_next(&pair, &part)) span->from = uint_or_zero(part.value);
+        if (maki_json_next(&pair, &part)) span->to = uint_or_zero(part.value);
     }
     *out = spans;
     return MAKI_OK;
@@ -127,7 +127,7 @@ static maki_status read_hidden(const maki_str *fields, maki_arena *arena, maki_e
     return st;
 }
 
-/* Three items each: from, to, the text between them. */
+/* Read cuts of three items each: from, to, and the text that replaces what is between them. */
 static maki_status read_cuts(maki_json_iter *items, maki_arena *arena, maki_trim *trim,
                              maki_err *err)
 {
@@ -174,11 +174,11 @@ static maki_status read_edits(maki_str list, bool counted, maki_arena *arena, ma
     return st;
 }
 
-/* What is shortened: of a trim event the one block that it names itself. */
+/* Read what is shortened: the edits of a prune, or the one block of a trim. */
 static maki_status read_trims(const maki_str *fields, maki_arena *arena, maki_event *e,
                               maki_err *err)
 {
-    bool counted = counted_by(fields[FAMILY]);
+    bool counted = is_counted_in_family(fields[FAMILY]);
     if (e->type == MAKI_EVENT_PRUNE && fields[EDITS].len &&
         maki_json_kind_of(fields[EDITS]) == MAKI_JSON_ARRAY)
         return read_edits(fields[EDITS], counted, arena, e, err);
@@ -196,13 +196,13 @@ static maki_status read_trims(const maki_str *fields, maki_arena *arena, maki_ev
     return MAKI_OK;
 }
 
-typedef struct reading {
+typedef struct event_reader {
     maki_arena *arena;
     maki_events *out;
-} reading;
+} event_reader;
 
-static maki_status add_event(reading *r, uint64_t ev, maki_event_type type, const maki_str *fields,
-                             maki_err *err)
+static maki_status add_event(event_reader *r, uint64_t ev, maki_event_type type,
+                             const maki_str *fields, maki_err *err)
 {
     maki_events *list = r->out;
     void *moved =
@@ -216,7 +216,7 @@ static maki_status add_event(reading *r, uint64_t ev, maki_event_type type, cons
                        .ts = (int64_t)uint_or_zero(fields[fields[SINCE].len ? SINCE : TS]),
                        .before = uint_or_zero(fields[BEFORE]),
                        .tokens = (uint32_t)uint_or_zero(fields[TOKENS]),
-                       .counted = counted_by(fields[FAMILY]),
+                       .counted = is_counted_in_family(fields[FAMILY]),
                        .messages = uint_or_zero(fields[MESSAGES]),
                        .seq = uint_or_zero(fields[SEQ]),
                        .to = uint_or_zero(fields[TO]),
@@ -247,7 +247,7 @@ static void mark_run(maki_events *list, maki_str event)
 
 static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
-    reading *r = ctx;
+    event_reader *r = ctx;
     maki_str event, fields[FIELDS];
     maki_err why = { 0 };
     if (maki_json_check(row, &event, &why) != MAKI_OK) {
@@ -271,7 +271,7 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
 
 maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *events, maki_err *err)
 {
-    reading r = { arena, events };
+    event_reader r = { arena, events };
     return maki_log_each_event_from(log, events->ev, events->end, read_event, &r, err);
 }
 

@@ -1,7 +1,7 @@
 /* event_list.h -- the events of a log that may change its view, in memory.
  *
- * They are read once, and then only those appended since.  Of an event its numbers are kept; the bytes of a synthetic
- * message stay in the file.  So memory grows with the changes of the view, not with other events. */
+ * Each is read once; a later read adds only those appended since.  In memory are the numbers of an event; the bytes of a
+ * synthetic message stay in the file.  So memory grows with the changes of the view, not with other events. */
 #ifndef MAKI_HISTORY_EVENT_LIST_H
 #define MAKI_HISTORY_EVENT_LIST_H
 
@@ -32,7 +32,7 @@ typedef enum maki_event_type {
 #undef MAKI_EVENT_ENUM
 } maki_event_type;
 
-/* Is it a type that a run (manage/) appends to free context? */
+/* Does a run (manage/) append events of this type to free context? */
 static inline bool maki_event_frees_context(maki_event_type type)
 {
     return type >= MAKI_EVENT_CONDENSE && type <= MAKI_EVENT_PRUNE;
@@ -47,7 +47,7 @@ typedef struct maki_cut {
     maki_str text; /* a JSON string */
 } maki_cut;
 
-/* A text of one message, or a block without one, that is shown shorter than it is. */
+/* A text of one message, or a block without text, that a view shows shortened. */
 typedef struct maki_trim {
     uint64_t seq;
     uint32_t block, part; /* where (apply_trims.h) */
@@ -74,7 +74,7 @@ typedef struct maki_event {
     uint64_t synthetic_at, synthetic_len; /* where its bytes are in the events file */
     uint32_t tokens;                      /* of the synthetic message */
     bool counted;                         /* in o200k_base; else they have to be counted */
-    uint64_t messages;                    /* that the synthetic message stands for */
+    uint64_t messages;                    /* that the synthetic message replaces */
     const maki_trim *trims;               /* trim: one; prune: any number */
     size_t trim_count;
     uint64_t seq;             /* pin, unpin, damage */
@@ -88,12 +88,12 @@ typedef struct maki_event {
 typedef struct maki_events {
     maki_event *at;
     size_t count, capacity;
-    uint64_t ev, end; /* read up to this event of any kind, and where it ends in the file */
+    uint64_t ev, end; /* the last event of any kind that was read, and its end in the file */
 } maki_events;
-/* Does an event change the view, or may it, because it cannot be read?  `row` is as it stands in the file. */
+/* Does an event change the view?  `row` is its line in the file; true also when it is not valid JSON. */
 bool maki_event_changes_view(maki_str row);
-/* Read those that have come since they were last read; *events starts out zeroed.  After a failure both are only
- * good to be thrown away. */
+/* Add the events appended since the last call; *events is zeroed before the first.  After a failure, discard *events
+ * and the arena. */
 maki_status maki_events_read(maki_log *log, maki_arena *arena, maki_events *events, maki_err *err);
 /* The number of the newest event that had happened when `seq` was the newest message. */
 uint64_t maki_events_at(const maki_events *events, uint64_t seq);

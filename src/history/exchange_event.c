@@ -47,28 +47,30 @@ void maki_provider_error_event_write(maki_jw *w, const maki_provider_error_event
                   e->upstream, e->model, (int64_t)e->status, e->code, e->request_id, e->message);
 }
 
-/* ---- read again --------------------------------------------------------------------------------------- */
+/* ---- reading the newest state ------------------------------------------------------------------------------------ */
 
-enum { TAIL_BYTES = 64 << 10 /* of the events file, read first: nearly always enough */ };
+enum {
+    TAIL_BYTES = 64 << 10 /* of the end of the events file, read first: nearly always enough */
+};
 
 typedef struct state_reader {
     maki_exchange_state *out;
     const char *upstream; /* "": any */
-    bool model;           /* only find the model of the newest usage */
+    bool model_only;      /* true: only find the model of the newest usage */
     bool found;           /* an exchange was found */
 } state_reader;
 
 static void read_usage(state_reader *r, maki_str event)
 {
     maki_exchange_state *out = r->out;
-    maki_str taught;
-    maki_calibration one;
+    maki_str value;
+    maki_calibration calibration;
     r->found = true;
-    if (r->model) maki_json_text_field(event, "model", out->model, sizeof out->model);
-    if (r->model || !maki_json_field_is(event, "model", out->model)) return;
-    if (maki_json_get(event, MAKI_LIT("calibration"), &taught) &&
-        maki_calibration_parse(taught, &one))
-        out->calibration = one;
+    if (r->model_only) maki_json_text_field(event, "model", out->model, sizeof out->model);
+    if (r->model_only || !maki_json_field_is(event, "model", out->model)) return;
+    if (maki_json_get(event, MAKI_LIT("calibration"), &value) &&
+        maki_calibration_parse(value, &calibration))
+        out->calibration = calibration;
     if (maki_json_number_field(event, "window") >
         0) /* others are looked up again, with today's settings */
         out->window = maki_json_field_is(event, "windowFrom", "provider")
@@ -81,11 +83,11 @@ static void read_usage(state_reader *r, maki_str event)
 static void read_exchange(state_reader *r, maki_str event)
 {
     maki_exchange_state *out = r->out;
-    bool theirs = !r->upstream[0] || maki_json_field_is(event, "upstream", r->upstream);
+    bool same_upstream = !r->upstream[0] || maki_json_field_is(event, "upstream", r->upstream);
     r->found = true;
     out->system = maki_json_number_field(event, "systemTokens");
     out->tools = maki_json_number_field(event, "toolTokens");
-    if (theirs && maki_json_number_field(event, "window") > 0 &&
+    if (same_upstream && maki_json_number_field(event, "window") > 0 &&
         maki_json_field_is(event, "model", out->model))
         out->told = maki_json_number_field(event, "window");
 }
@@ -110,12 +112,12 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     (void)ev;
     (void)at;
     (void)err;
-    bool says = maki_str_has(row, MAKI_LIT("\"usage\"")) ||
-                (!r->model && (maki_str_has(row, MAKI_LIT("\"exchange\"")) ||
-                               maki_str_has(row, MAKI_LIT("\"system\""))));
-    if (!says || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
+    bool relevant = maki_str_has(row, MAKI_LIT("\"usage\"")) ||
+                    (!r->model_only && (maki_str_has(row, MAKI_LIT("\"exchange\"")) ||
+                                        maki_str_has(row, MAKI_LIT("\"system\""))));
+    if (!relevant || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
     if (maki_json_field_is(event, "type", "usage")) read_usage(r, event);
-    if (r->model) return MAKI_OK;
+    if (r->model_only) return MAKI_OK;
     if (maki_json_field_is(event, "type", "system")) read_system(r, event);
     if (maki_json_field_is(event, "of", "exchange")) read_exchange(r, event);
     return MAKI_OK;
@@ -140,10 +142,10 @@ static maki_status read_events(maki_log *log, state_reader *r, maki_err *err)
 maki_status maki_exchange_state_read(maki_log *log, maki_str model, const char *upstream,
                                      maki_exchange_state *out, maki_err *err)
 {
-    state_reader r = { .out = out, .upstream = upstream, .model = model.len == 0 };
+    state_reader r = { .out = out, .upstream = upstream, .model_only = model.len == 0 };
     *out = (maki_exchange_state){ .window = 0 };
     snprintf(out->model, sizeof out->model, "%.*s", MAKI_PRINTED(model));
-    maki_status st = r.model ? read_events(log, &r, err) : MAKI_OK;
-    r.model = r.found = false;
+    maki_status st = r.model_only ? read_events(log, &r, err) : MAKI_OK;
+    r.model_only = r.found = false;
     return st == MAKI_OK ? read_events(log, &r, err) : st;
 }

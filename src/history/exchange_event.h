@@ -1,5 +1,5 @@
 /* exchange_event.h -- the events about one exchange with a provider: `manifest` {"of":"exchange"}, `usage` and
- * `provider_error` (docs/internals/events.md).  Turns and the proxy write them here, so that they cannot disagree. */
+ * `provider_error` (docs/internals/events.md).  Turns and the proxy write them here, so both write the same fields. */
 #ifndef MAKI_HISTORY_EXCHANGE_EVENT_H
 #define MAKI_HISTORY_EXCHANGE_EVENT_H
 
@@ -37,11 +37,11 @@ void maki_exchange_event_write(maki_jw *w, const maki_exchange_event *event);
 typedef struct maki_usage_event {
     const char *model;
     const maki_wire_usage *usage;
-    const double *cost;                  /* NULL: not said */
-    const maki_calibration *calibration; /* what it taught; NULL: nothing */
+    const double *cost;                  /* NULL: unknown */
+    const maki_calibration *calibration; /* after this reply; NULL: unchanged */
     uint64_t counted;        /* with calibration: the request's tokens before any factor */
-    uint64_t window;         /* that the model was taken to have; 0: not said */
-    const char *window_from; /* its source (manage/run_limits.h); NULL: not said */
+    uint64_t window;         /* that was assumed for the model; 0: unknown */
+    const char *window_from; /* its source (manage/run_limits.h); NULL: unknown */
 } maki_usage_event;
 
 void maki_usage_event_write(maki_jw *w, const maki_usage_event *event);
@@ -57,14 +57,14 @@ typedef struct maki_provider_error_event {
 
 void maki_provider_error_event_write(maki_jw *w, const maki_provider_error_event *event);
 
-/* ---- read again --------------------------------------------------------------------------------------- */
+/* ---- reading the newest state ------------------------------------------------------------------------------------ */
 
-/* What the newest events say of exchanges with a model. */
+/* The state of exchanges with a model, from the newest events. */
 typedef struct maki_exchange_state {
-    char model[MAKI_MODEL_MAX];   /* that is meant; "": none was asked for, and there is no usage */
-    maki_calibration calibration; /* what its replies taught */
+    char model[MAKI_MODEL_MAX];   /* the model; "": none was given, and there is no usage event */
+    maki_calibration calibration; /* from its newest reply */
     double window;                /* that its provider reported; 0: none */
-    double told;          /* that an error told, until a larger request was taken; 0: none */
+    double told;          /* that an error named, until a larger request was accepted; 0: none */
     double system, tools; /* tokens of the newest request's, as the index counts */
     bool has_sha;
     char sha[65]; /* of the newest system prompt */

@@ -18,7 +18,7 @@ maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *
                      (int)(name.len < 40 ? name.len : 40), name.ptr);
 }
 
-/* ---- a buffer before the sink ------------------------------------------------------------------- */
+/* ---- an output buffer ------------------------------------------------------------------- */
 
 typedef struct output_buffer {
     maki_sink to;
@@ -56,17 +56,17 @@ static maki_status export_to(maki_conv *conv, uint64_t seq, uint64_t ev, maki_ex
     return maki_export_chat(conv, view, format == MAKI_EXPORT_ANTHROPIC, sink, err);
 }
 
-/* Every row up to `seq`, whatever was done to it. */
+/* Write every row up to `seq`, also those that are hidden. */
 static maki_status export_lines(maki_conv *conv, uint64_t seq, maki_sink sink, maki_err *err)
 {
     const maki_view *all;
     maki_status st = maki_conv_all_messages(conv, &all, err);
     if (st != MAKI_OK) return st;
-    maki_view until = *all;
-    while (until.count && until.items[until.count - 1].from > seq)
-        until.count--;
-    if (until.count && until.items[until.count - 1].to > seq) until.items[until.count - 1].to = seq;
-    return maki_conv_write(conv, &until, false, sink, err);
+    maki_view rows = *all;
+    while (rows.count && rows.items[rows.count - 1].from > seq)
+        rows.count--;
+    if (rows.count && rows.items[rows.count - 1].to > seq) rows.items[rows.count - 1].to = seq;
+    return maki_conv_write(conv, &rows, false, sink, err);
 }
 
 maki_status maki_export(maki_conv *conv, uint64_t seq, uint64_t ev, maki_export_format format,

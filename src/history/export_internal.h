@@ -9,20 +9,20 @@
 
 enum { EXPORT_KINDS = 2 }; /* condense, truncate */
 
-/* An event's type, what marks its message, the field with its id, and the field that tags what it hides. */
+/* An event's type, and fields: the flag of its message, the id, and the tag of the messages that it hides. */
 typedef struct export_kind {
     const char *type, *flag, *id, *tag;
 } export_kind;
 extern const export_kind export_kinds[EXPORT_KINDS];
 
-/* A string of an object, with its quotes; false when there is none or it is empty. */
+/* A string field of an object, with its quotes; false when it is missing or empty. */
 bool export_string(maki_str object, const char *name, maki_str *value);
 
 /* A tag on a span of rows, or on the synthetic message of event `ev`, `up` forks above. */
 typedef struct export_tag {
     uint64_t from, to; /* rows; from 0: a synthetic message */
     uint64_t up, ev;
-    size_t order; /* of its event among all */
+    size_t order; /* of its event among all events; the oldest is 0 */
     unsigned kind;
     maki_str id;
 } export_tag;
@@ -31,7 +31,7 @@ typedef struct export_tags {
     maki_arena *arena;
     export_tag *list; /* by rows first, then by event */
     size_t count, capacity;
-    size_t next;  /* the first one after the current row: rows are asked for in order */
+    size_t next;  /* the first tag that begins after the current row: rows come in order */
     size_t *open; /* indexes of those whose span has the current row */
     size_t open_count, open_capacity;
     size_t orders;
@@ -42,7 +42,7 @@ typedef struct export_tags_of {
     const export_tag *kind[EXPORT_KINDS];
 } export_tags_of;
 
-/* Collect the tags of all events that count in the view last asked for. */
+/* Collect the tags of all events that are active in the view made last. */
 maki_status export_tags_read(export_tags *tags, maki_conv *conv, maki_err *err);
 /* The tags of row `seq`; rows come in order.  *until is the last row they hold for. */
 maki_status export_tags_row(export_tags *tags, uint64_t seq, export_tags_of *out, uint64_t *until,

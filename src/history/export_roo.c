@@ -13,12 +13,12 @@
 
 enum { ARENA_MAX = 1 << 30 };
 
-typedef struct exporting {
+typedef struct roo_writer {
     export_tags tags;
     maki_buf row;
     maki_jw w;
     bool at_start; /* of a row that is being copied */
-} exporting;
+} roo_writer;
 
 static void write_tag(maki_jw *w, const char *name, maki_str value)
 {
@@ -28,24 +28,24 @@ static void write_tag(maki_jw *w, const char *name, maki_str value)
     maki_jw_bytes(w, value);
 }
 
-/* A message with its tags after its own fields.  Fields of those names that it has already, null or
- * empty, are left out then. */
+/* Write a message with its tags after its own fields.  Own fields of the same names, which are null or empty, are
+ * left out. */
 static void write_tagged(maki_jw *w, maki_str json, const export_tags_of *t)
 {
     const char *end = json.ptr + 1;
-    bool kept = false;
+    bool any = false;
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("{"));
     MAKI_JSON_EACH(item, maki_json_items(json)) {
         const char *stop = item.value.ptr + item.value.len;
-        bool cut = false;
+        bool replaced = false;
         for (size_t k = 0; k < EXPORT_KINDS; k++) {
-            cut |= t->kind[k] && maki_json_key_is(item.key, maki_str_of(export_kinds[k].tag));
+            replaced |= t->kind[k] && maki_json_key_is(item.key, maki_str_of(export_kinds[k].tag));
         }
-        if (!cut) {
-            const char *from = kept ? end : item.start;
+        if (!replaced) {
+            const char *from = any ? end : item.start;
             maki_jw_bytes(w, (maki_str){ from, (size_t)(stop - from) });
-            kept = true;
+            any = true;
         }
         end = stop;
     }
@@ -58,7 +58,7 @@ static void write_tagged(maki_jw *w, maki_str json, const export_tags_of *t)
 /* A sink of rows from the file, in chunks that may end anywhere. */
 static maki_status copy_rows(void *ctx, maki_str bytes, maki_err *err)
 {
-    exporting *x = ctx;
+    roo_writer *x = ctx;
     (void)err;
     while (bytes.len) {
         maki_str row;
@@ -69,7 +69,7 @@ static maki_status copy_rows(void *ctx, maki_str bytes, maki_err *err)
     return x->w.status;
 }
 
-static maki_status write_rows(exporting *x, maki_log *log, uint64_t from, uint64_t to,
+static maki_status write_rows(roo_writer *x, maki_log *log, uint64_t from, uint64_t to,
                               const export_tags_of *t, maki_err *err)
 {
     if (!t->kind[0] && !t->kind[1]) {
@@ -85,8 +85,8 @@ static maki_status write_rows(exporting *x, maki_log *log, uint64_t from, uint64
     return st;
 }
 
-/* The last row before one that is not valid JSON: such rows cannot be exported. */
-static maki_status good_until(maki_log *log, uint64_t from, uint64_t *to, maki_err *err)
+/* Reduce *to to the last row before the first that is not valid JSON: such rows cannot be exported. */
+static maki_status last_valid(maki_log *log, uint64_t from, uint64_t *to, maki_err *err)
 {
     for (uint64_t seq = from; seq <= *to; seq++) {
         maki_row row;
@@ -97,7 +97,7 @@ static maki_status good_until(maki_log *log, uint64_t from, uint64_t *to, maki_e
     return MAKI_OK;
 }
 
-static maki_status write_range(exporting *x, const maki_view_item *item, maki_err *err)
+static maki_status write_range(roo_writer *x, const maki_view_item *item, maki_err *err)
 {
     maki_status st = MAKI_OK;
     for (uint64_t seq = item->from; st == MAKI_OK && seq <= item->to;) {
@@ -106,15 +106,15 @@ static maki_status write_range(exporting *x, const maki_view_item *item, maki_er
         st = export_tags_row(&x->tags, seq, &t, &until, err);
         if (st != MAKI_OK) break;
         if (until > item->to) until = item->to;
-        uint64_t good = until;
-        st = good_until(item->log, seq, &good, err);
-        if (st == MAKI_OK && good >= seq) st = write_rows(x, item->log, seq, good, &t, err);
-        seq = good == until ? until + 1 : good + 2;
+        uint64_t valid_to = until;
+        st = last_valid(item->log, seq, &valid_to, err);
+        if (st == MAKI_OK && valid_to >= seq) st = write_rows(x, item->log, seq, valid_to, &t, err);
+        seq = valid_to == until ? until + 1 : valid_to + 2;
     }
     return st;
 }
 
-static maki_status write_synthetic(exporting *x, const maki_view_item *item, maki_err *err)
+static maki_status write_synthetic(roo_writer *x, const maki_view_item *item, maki_err *err)
 {
     const maki_event *e = item->synthetic;
     unsigned kind = e->type == MAKI_EVENT_TRUNCATE;
@@ -126,11 +126,11 @@ static maki_status write_synthetic(exporting *x, const maki_view_item *item, mak
     if (st != MAKI_OK) return st;
     if (!export_string(maki_buf_str(&x->row), export_kinds[kind].id,
                        &id)) { /* written by a reference operation, without an id */
-        char more[120];
+        char added_fields[120];
         x->row.len--;
-        snprintf(more, sizeof more, ",\"%s\":true,\"%s\":\"maki-%u-%" PRIu64 "\"}",
+        snprintf(added_fields, sizeof added_fields, ",\"%s\":true,\"%s\":\"maki-%u-%" PRIu64 "\"}",
                  export_kinds[kind].flag, export_kinds[kind].id, (unsigned)item->up, e->ev);
-        maki_buf_add(&x->row, maki_str_of(more));
+        maki_buf_add(&x->row, maki_str_of(added_fields));
         st = maki_buf_status(&x->row, err);
     }
     json = maki_buf_str(&x->row);
@@ -141,7 +141,7 @@ static maki_status write_synthetic(exporting *x, const maki_view_item *item, mak
     return st;
 }
 
-static maki_status write_all(exporting *x, maki_conv *conv, uint64_t seq, uint64_t ev,
+static maki_status write_all(roo_writer *x, maki_conv *conv, uint64_t seq, uint64_t ev,
                              maki_sink sink, maki_err *err)
 {
     const maki_view *view;
@@ -163,8 +163,8 @@ static maki_status write_all(exporting *x, maki_conv *conv, uint64_t seq, uint64
 maki_status export_roo(maki_conv *conv, uint64_t seq, uint64_t ev, maki_sink sink, maki_err *err)
 {
     maki_arena arena = maki_arena_new(conv->env.alloc, ARENA_MAX);
-    exporting x = { .tags = { .arena = &arena },
-                    .row = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX) };
+    roo_writer x = { .tags = { .arena = &arena },
+                     .row = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX) };
     maki_status st = write_all(&x, conv, seq, ev, sink, err);
     maki_buf_free(&x.row);
     maki_arena_free(&arena);

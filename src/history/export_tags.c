@@ -2,7 +2,7 @@
  *
  * In:    the events of a conversation and its parents; then the numbers of rows, in order.
  * Out:   for a row, or a synthetic message, at most one tag of each kind: the oldest event that hides it.
- * Must stay true: tags of an import that name nothing (orphans) come back as they were. */
+ * Must stay true: tags of an import that name nothing (orphans) are exported unchanged. */
 #include <inttypes.h>
 
 #include "base/sort.h"
@@ -25,16 +25,16 @@ static maki_status add_tag(export_tags *x, export_tag t, maki_err *err)
     return maki_arena_add(x->arena, &x->list, &x->count, &x->capacity, &t, sizeof t, err);
 }
 
-/* Reading the events of one log. */
-typedef struct level {
+/* The state while the events of one log are read. */
+typedef struct log_reader {
     export_tags *x;
     const maki_events *events; /* with `dead` set for the view */
     size_t next;
     uint32_t up;
-} level;
+} log_reader;
 
-/* Orphans: tags that name nothing, kept by the import. */
-static maki_status note_orphans(level *l, maki_str list, maki_err *err)
+/* Add the orphans that an import recorded: tags whose id belongs to no summary or marker. */
+static maki_status add_orphans(log_reader *l, maki_str list, maki_err *err)
 {
     maki_json_item part;
     maki_status st = MAKI_OK;
@@ -48,10 +48,10 @@ static maki_status note_orphans(level *l, maki_str list, maki_err *err)
         maki_json_get(item.value, MAKI_LIT("rows"), &rows);
         maki_json_get(item.value, MAKI_LIT("events"), &evs);
         MAKI_JSON_EACH_WHILE(st == MAKI_OK, span, maki_json_items(rows)) {
-            maki_json_iter two = maki_json_items(span.value);
+            maki_json_iter pair = maki_json_items(span.value);
             t.from = t.to = 0;
-            if (maki_json_next(&two, &part)) (void)maki_json_uint(part.value, &t.from);
-            if (maki_json_next(&two, &part)) (void)maki_json_uint(part.value, &t.to);
+            if (maki_json_next(&pair, &part)) (void)maki_json_uint(part.value, &t.from);
+            if (maki_json_next(&pair, &part)) (void)maki_json_uint(part.value, &t.to);
             if (t.from) st = add_tag(l->x, t, err);
         }
         t.from = t.to = 0;
@@ -66,7 +66,7 @@ static maki_status note_orphans(level *l, maki_str list, maki_err *err)
 }
 
 /* The id of an event: that of its message, its own field, or one derived from its number. */
-static maki_str id_of(level *l, uint64_t ev, maki_str event, unsigned kind)
+static maki_str id_of(log_reader *l, uint64_t ev, maki_str event, unsigned kind)
 {
     maki_str message, id;
     bool has = maki_json_get(event, MAKI_LIT("message"), &message);
@@ -77,7 +77,7 @@ static maki_str id_of(level *l, uint64_t ev, maki_str event, unsigned kind)
     return maki_arena_print(l->x->arena, "\"maki-%u-%" PRIu64 "\"", (unsigned)l->up, ev);
 }
 
-static maki_status note_hidden(level *l, const maki_event *e, maki_str id, maki_err *err)
+static maki_status add_hidden(log_reader *l, const maki_event *e, maki_str id, maki_err *err)
 {
     export_tags *x = l->x;
     maki_status st = MAKI_OK;
@@ -101,9 +101,9 @@ static maki_status note_hidden(level *l, const maki_event *e, maki_str id, maki_
     return st;
 }
 
-static maki_status note_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status add_event_tags(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
-    level *l = ctx;
+    log_reader *l = ctx;
     maki_str event, list;
     (void)at;
     while (l->next < l->events->count && l->events->at[l->next].ev < ev)
@@ -113,25 +113,26 @@ static maki_status note_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     bool hides =
         e && !e->dead && (e->type == MAKI_EVENT_CONDENSE || e->type == MAKI_EVENT_TRUNCATE);
     if (e && !hides) return MAKI_OK;
-    if (maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK; /* timeline.c has told */
+    if (maki_json_check(row, &event, NULL) != MAKI_OK)
+        return MAKI_OK; /* reported when the view was made */
     if (!e) {
         bool has = maki_json_get(event, MAKI_LIT("orphans"), &list);
-        return has ? note_orphans(l, list, err) : MAKI_OK;
+        return has ? add_orphans(l, list, err) : MAKI_OK;
     }
     maki_str id = id_of(l, ev, event, e->type == MAKI_EVENT_TRUNCATE);
     maki_status st = maki_arena_status(l->x->arena, err);
-    return st == MAKI_OK ? note_hidden(l, e, id, err) : st;
+    return st == MAKI_OK ? add_hidden(l, e, id, err) : st;
 }
 
-/* What would hide messages of the view last asked for, oldest log first. */
-static maki_status note_levels(export_tags *x, maki_conv *conv, uint32_t up, maki_err *err)
+/* Add the tags of all events that are active in the view made last, oldest log first. */
+static maki_status add_log_tags(export_tags *x, maki_conv *conv, uint32_t up, maki_err *err)
 {
-    level l = { .x = x, .events = &conv->events, .up = up };
-    maki_status st = conv->parent ? note_levels(x, conv->parent, up + 1, err) : MAKI_OK;
-    return st == MAKI_OK ? maki_log_each_event(conv->log, note_event, &l, err) : st;
+    log_reader l = { .x = x, .events = &conv->events, .up = up };
+    maki_status st = conv->parent ? add_log_tags(x, conv->parent, up + 1, err) : MAKI_OK;
+    return st == MAKI_OK ? maki_log_each_event(conv->log, add_event_tags, &l, err) : st;
 }
 
-static bool by_place(const void *a, const void *b)
+static bool is_before(const void *a, const void *b)
 {
     const export_tag *x = a, *y = b;
     if ((x->from == 0) != (y->from == 0)) return y->from == 0;
@@ -142,17 +143,18 @@ static bool by_place(const void *a, const void *b)
 
 maki_status export_tags_read(export_tags *x, maki_conv *conv, maki_err *err)
 {
-    maki_status st = note_levels(x, conv, 0, err);
+    maki_status st = add_log_tags(x, conv, 0, err);
     if (st != MAKI_OK || !x->count) return st;
-    return maki_sort(x->list, x->count, sizeof *x->list, by_place, x->arena, err);
+    return maki_sort(x->list, x->count, sizeof *x->list, is_before, x->arena, err);
 }
 
 /* ---- by message ------------------------------------------------------------------------------------------ */
 
-static void set_oldest(export_tags_of *t, const export_tag *one)
+/* Keep the tag if its event is the oldest of this kind so far. */
+static void set_oldest(export_tags_of *t, const export_tag *tag)
 {
-    const export_tag **place = &t->kind[one->kind];
-    if (!*place || one->order < (*place)->order) *place = one; /* the oldest that hides it */
+    const export_tag **oldest = &t->kind[tag->kind];
+    if (!*oldest || tag->order < (*oldest)->order) *oldest = tag;
 }
 
 maki_status export_tags_row(export_tags *x, uint64_t seq, export_tags_of *out, uint64_t *until,
@@ -166,13 +168,13 @@ maki_status export_tags_row(export_tags *x, uint64_t seq, export_tags_of *out, u
         if (st != MAKI_OK) return st;
     }
     for (size_t i = 0; i < x->open_count; i++) {
-        const export_tag *one = &x->list[x->open[i]];
-        if (one->to < seq) {
+        const export_tag *tag = &x->list[x->open[i]];
+        if (tag->to < seq) {
             x->open[i--] = x->open[--x->open_count];
             continue;
         }
-        set_oldest(out, one);
-        if (one->to < *until) *until = one->to;
+        set_oldest(out, tag);
+        if (tag->to < *until) *until = tag->to;
     }
     if (x->next < x->count && x->list[x->next].from && x->list[x->next].from <= *until) {
         *until = x->list[x->next].from - 1;

@@ -1,19 +1,23 @@
-/* export_ui.c -- the UI messages of roo; see export.h. */
+/* export_ui.c -- export the UI messages of roo.
+ *
+ * In:    a conversation and a revision.
+ * Out:   an array in the order of the events: imported UI messages unchanged, and one for each condense and truncation
+ *        made since, with the tokens before and after. */
 #include "base/json_print.h"
 #include "base/str_util.h"
 #include "history/blocks.h"
 #include "history/export_internal.h"
 
-typedef struct ui {
+typedef struct ui_writer {
     maki_conv *conv;
-    uint64_t seq, ev; /* until when */
+    uint64_t seq, ev; /* the revision to export */
     maki_jw w;
     bool imported; /* UI messages were imported: they cover the condenses of the import, too */
-} ui;
+} ui_writer;
 
-static maki_status find_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status find_imported(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
-    ui *u = ctx;
+    ui_writer *u = ctx;
     maki_str event, value;
     (void)ev;
     (void)at;
@@ -24,8 +28,8 @@ static maki_status find_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, ma
     return MAKI_CANCELLED;
 }
 
-/* The words of a message: a string, or its first block of text. */
-static maki_str words_of(maki_str message)
+/* The text of a message: its content if that is a string, else its first text block. */
+static maki_str text_of(maki_str message)
 {
     maki_str content, block, text;
     if (!maki_json_get(message, MAKI_LIT("content"), &content)) return MAKI_LIT("\"\"");
@@ -39,7 +43,8 @@ static maki_str words_of(maki_str message)
     return MAKI_LIT("\"\"");
 }
 
-static maki_status write_change(ui *u, uint64_t ev, maki_str event, unsigned kind, maki_err *err)
+static maki_status write_change(ui_writer *u, uint64_t ev, maki_str event, unsigned kind,
+                                maki_err *err)
 {
     maki_jw *w = &u->w;
     maki_str message = { "{}", 2 }, value, id = MAKI_LIT("\"\"");
@@ -54,7 +59,7 @@ static maki_status write_change(ui *u, uint64_t ev, maki_str event, unsigned kin
     maki_jw_field_object(w, kind ? "contextTruncation" : "contextCondense");
     maki_jw_field_raw(w, export_kinds[kind].id, id);
     if (kind == 0)
-        maki_jw_print(w, "'summary':%v,'cost':%f", words_of(message),
+        maki_jw_print(w, "'summary':%v,'cost':%f", text_of(message),
                       maki_json_number_field(event, "cost"));
     else
         maki_jw_print(w, "'messagesRemoved':%i", maki_json_uint_field(event, MAKI_LIT("messages")));
@@ -65,7 +70,7 @@ static maki_status write_change(ui *u, uint64_t ev, maki_str event, unsigned kin
 
 static maki_status write_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
-    ui *u = ctx;
+    ui_writer *u = ctx;
     maki_str event, type, value, message;
     (void)at;
     if (ev > u->ev || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
@@ -89,8 +94,8 @@ static maki_status write_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
 maki_status maki_export_ui(maki_conv *conv, uint64_t seq, uint64_t ev, maki_sink sink,
                            maki_err *err)
 {
-    ui u = { .conv = conv, .seq = seq, .ev = ev };
-    maki_status st = maki_log_each_event(conv->log, find_ui, &u, err);
+    ui_writer u = { .conv = conv, .seq = seq, .ev = ev };
+    maki_status st = maki_log_each_event(conv->log, find_imported, &u, err);
     if (st == MAKI_CANCELLED) st = MAKI_OK;
     maki_jw_init(&u.w, sink, err);
     maki_jw_array(&u.w);

@@ -1,4 +1,4 @@
-/* facts.c -- what the index keeps of a message: role, time, calls, and which message made the call that it answers.
+/* facts.c -- what the index records of a message: role, time, calls, and which message made the call that it answers.
  *
  * In:    a row that is appended, and the log with the rows before it.
  * Out:   maki_facts, and a hint where content and calls are, so that counting tokens does not search again.
@@ -18,7 +18,7 @@ enum { LOOK_BACK = 64 };
 
 /* ---- fields ------------------------------------------------------------------------------------- */
 
-/* The fields of a message that matter here, found in one walk; of two the last counts. */
+/* The fields of a message that matter here, found in one pass; of a repeated field the last one counts. */
 typedef struct fields {
     maki_str role, content, calls, images, call_id, ts, created, timestamp;
     bool summary, marker;
@@ -134,8 +134,8 @@ static uint32_t caller_of(const maki_fact_state *state, maki_str id, uint64_t se
     return 0;
 }
 
-/* The calls a message makes, in either shape. */
-static bool note_calls(maki_fact_state *state, const fields *f, uint64_t seq)
+/* Add the calls that a message makes, as blocks or as tool_calls.  Returns whether there are any. */
+static bool add_calls(maki_fact_state *state, const fields *f, uint64_t seq)
 {
     maki_str block, id;
     bool any = false;
@@ -154,8 +154,8 @@ static bool note_calls(maki_fact_state *state, const fields *f, uint64_t seq)
     return any;
 }
 
-/* The id of the first call that this message answers. */
-static bool answers(maki_role role, const fields *f, maki_str *id)
+/* Does the message answer a call?  *id is that of the first one (len 0: none). */
+static bool find_answered_call(maki_role role, const fields *f, maki_str *id)
 {
     maki_str block;
     *id = (maki_str){ "", 0 };
@@ -175,25 +175,25 @@ static bool answers(maki_role role, const fields *f, maki_str *id)
 /* ---- the recent calls ----------------------------------------------------------------------------- */
 
 /* Are the recent calls in `state` those of the rows just before `seq`?  Not after opening, when another process wrote in
- * between, or after an aborted group.  The number of a row that was no message is used again. */
+ * between, or after an aborted group.  The number of a row that was not a message is used again. */
 static maki_status is_current(const maki_fact_state *state, maki_log *log, uint64_t seq, bool *out,
                               maki_err *err)
 {
     maki_row before;
-    bool again = state->last_bad && state->last_seq == seq;
-    *out = (again || state->last_seq + 1 == seq) && seq > maki_log_base(log) + 1;
+    bool replaces_bad = state->last_bad && state->last_seq == seq;
+    *out = (replaces_bad || state->last_seq + 1 == seq) && seq > maki_log_base(log) + 1;
     if (!*out || seq != maki_log_last(log) + 1)
-        return MAKI_OK; /* in an open group no other process writes */
+        return MAKI_OK; /* inside a group, no other process can write */
     maki_status st = maki_log_row(log, seq - 1, &before, err);
-    *out = st == MAKI_OK && before.xxh3 == (again ? state->hash_before : state->last_hash);
+    *out = st == MAKI_OK && before.xxh3 == (replaces_bad ? state->hash_before : state->last_hash);
     return st;
 }
 
 /* The state now belongs to `row`. */
 static void advance(maki_fact_state *state, uint64_t seq, maki_str row)
 {
-    bool again = state->last_bad && state->last_seq == seq;
-    if (!again) state->hash_before = state->last_hash;
+    bool replaces_bad = state->last_bad && state->last_seq == seq;
+    if (!replaces_bad) state->hash_before = state->last_hash;
     state->last_seq = seq;
     state->last_hash = maki_row_hash(row);
     state->last_bad = true; /* until it is known to be a message */
@@ -211,7 +211,7 @@ static maki_status read_calls(maki_fact_state *state, maki_log *log, uint64_t se
     if (st == MAKI_CORRUPT) return MAKI_OK; /* fsck reports it: writing continues */
     if (st != MAKI_OK) return st;
     fields f = fields_of(maki_buf_str(row));
-    note_calls(state, &f, seq);
+    add_calls(state, &f, seq);
     return MAKI_OK;
 }
 
@@ -272,11 +272,11 @@ maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, 
     maki_role kind = maki_role_of(f.role);
     state->last_bad = false;
     *out = (maki_facts){ .ts = time_of(&f), .flags = (uint32_t)kind, .hint = hint_of(row, &f) };
-    if (answers(kind, &f, &id)) {
+    if (find_answered_call(kind, &f, &id)) {
         out->flags |= MAKI_FACT_ANSWERS;
         if (id.len) out->call_seq = caller_of(state, id, seq);
     }
-    if (kind == MAKI_ROLE_ASSISTANT && note_calls(state, &f, seq)) out->flags |= MAKI_FACT_CALLS;
+    if (kind == MAKI_ROLE_ASSISTANT && add_calls(state, &f, seq)) out->flags |= MAKI_FACT_CALLS;
     if (f.summary) out->flags |= MAKI_FACT_SUMMARY;
     if (f.marker) out->flags |= MAKI_FACT_MARKER;
     return MAKI_OK;

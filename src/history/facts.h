@@ -1,5 +1,6 @@
-/* facts.h -- what the index keeps of a message, so that it need not be read again.  Tokens are
- * counted in token_counter.h. */
+/* facts.h -- what the index records of a message (role, calls, flags, time), so that it need not be read again.
+ *
+ * Tokens are counted in token_counter.h. */
 #ifndef MAKI_HISTORY_FACTS_H
 #define MAKI_HISTORY_FACTS_H
 
@@ -23,7 +24,7 @@ typedef struct maki_fact_state {
     size_t next;
     uint64_t last_seq, last_hash; /* the row that the state belongs to */
     uint64_t hash_before;         /* of the row before it */
-    bool last_bad;                /* that row was no message: it may not have been added */
+    bool last_bad;                /* that row was not a message: the log may have refused it */
     bool checked;                 /* the next rows have passed maki_json_check */
     const maki_alloc *alloc;
 } maki_fact_state;

@@ -1,31 +1,31 @@
-/* hide.c -- choose which messages of a view a condense or truncation hides.
+/* hide.c -- select which messages of a view a condense or truncation hides.
  *
  * In:    a view, and the positions [from, to) to hide.
  * Out:   the spans of messages and the synthetic messages in between, with their tokens; where the new message stands.
- * Must stay true: system and pinned messages are never chosen, nor a call without its results or the reverse. */
+ * Must stay true: system and pinned messages are never selected, nor a call without its results or the reverse. */
 #include "history/hide.h"
 
 #include <inttypes.h>
 
 /* ---- positions in a view ------------------------------------------------------------------------------ */
 
-/* The message at position n: its item, and its seq (0 when it is synthetic). */
+/* Find the message at position n: the index of its item, and its seq (0: synthetic).  False: n is past the end. */
 static bool locate(const maki_view *view, uint64_t n, size_t *item, uint64_t *seq)
 {
     for (size_t i = 0; i < view->count; i++) {
-        const maki_view_item *it = &view->items[i];
-        uint64_t here = it->from ? it->to - it->from + 1 : 1;
-        if (n < here) {
+        const maki_view_item *candidate = &view->items[i];
+        uint64_t length = candidate->from ? candidate->to - candidate->from + 1 : 1;
+        if (n < length) {
             *item = i;
-            *seq = it->from ? it->from + n : 0;
+            *seq = candidate->from ? candidate->from + n : 0;
             return true;
         }
-        n -= here;
+        n -= length;
     }
     return false;
 }
 
-enum { SYNTHETIC = 1u << 30 }; /* in place of a row's flags */
+enum { SYNTHETIC = 1u << 30 }; /* the flags of a synthetic message, which has no row */
 
 static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, maki_err *err)
 {
@@ -67,9 +67,9 @@ maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uin
         uint32_t before = 0;
         st = flags_at(view, *n, &flags, err);
         if (st == MAKI_OK) st = flags_at(view, *n - 1, &before, err);
-        bool inside =
+        bool cannot_end =
             (flags & (MAKI_FACT_ANSWERS | SYNTHETIC)) || (flags & before & MAKI_FACT_CALLS);
-        if (*n == messages || !inside) break;
+        if (*n == messages || !cannot_end) break;
         --*n;
     }
     return st;
@@ -136,8 +136,8 @@ static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, co
         uint32_t flags = 0;
         maki_status st = flags_at(view, k, &flags, err);
         if (st != MAKI_OK) return st;
-        bool more = (flags & MAKI_FACT_ANSWERS) || ((flags & MAKI_FACT_CALLS) && !answered);
-        if (!more || !locate(view, k, &item, &seq)) break;
+        bool same_group = (flags & MAKI_FACT_ANSWERS) || ((flags & MAKI_FACT_CALLS) && !answered);
+        if (!same_group || !locate(view, k, &item, &seq)) break;
         answered = answered || (flags & MAKI_FACT_ANSWERS);
         *stays = maki_view_pinned(view, seq);
     }
@@ -153,7 +153,7 @@ maki_status maki_hiding_collect(maki_conv *conv, const maki_view *view, maki_hid
     group g = { 0 };
     for (size_t i = 0; st == MAKI_OK && i < view->count && n < s->to; i++) {
         const maki_view_item *item = &view->items[i];
-        uint64_t here = item->from ? item->to - item->from + 1 : 1;
+        uint64_t length = item->from ? item->to - item->from + 1 : 1;
         if (item->from == 0) g.open = false;
         /* a new marker replaces older ones, so that they do not accumulate */
         bool marker = item->from == 0 && item->synthetic->type == MAKI_EVENT_TRUNCATE;
@@ -162,7 +162,7 @@ maki_status maki_hiding_collect(maki_conv *conv, const maki_view *view, maki_hid
             if (marker) s->before += item->synthetic->messages;
         }
         for (uint64_t k = n < s->from ? s->from - n : 0;
-             st == MAKI_OK && item->from && k < here && n + k < s->to; k++) {
+             st == MAKI_OK && item->from && k < length && n + k < s->to; k++) {
             maki_row row;
             bool stays = false;
             uint64_t seq = item->from + k;
@@ -170,7 +170,7 @@ maki_status maki_hiding_collect(maki_conv *conv, const maki_view *view, maki_hid
             if (st == MAKI_OK) st = must_stay(view, n + k, seq, &row, &g, &stays, err);
             if (st == MAKI_OK && !stays) st = hide_row(conv, s, view, seq, &row, err);
         }
-        n += here;
+        n += length;
     }
     return st;
 }

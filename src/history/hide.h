@@ -1,4 +1,4 @@
-/* hide.h -- what of a view a summary or a marker replaces, for conv_condense.c and conv_truncate.c.
+/* hide.h -- select which messages of a view a summary or a marker replaces, for conv_condense.c and conv_truncate.c.
  *
  * Positions count the messages of a view from 0.  System and pinned messages stay; a call and its results stay
  * or are hidden together. */
@@ -19,7 +19,7 @@ typedef struct maki_hiding {
 } maki_hiding;
 
 /* Move the end `n` back, at most to `min`, until no call is separated from its results and a message of the log is at
- * `n`: the summary will stand right before it.  A call at the end of the view may still wait for results, so it stays. */
+ * `n`: the summary will stand right before it.  A call at the end of the view may have results pending, so it stays. */
 maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uint64_t min,
                                    uint64_t *n, maki_err *err);
 /* Fill in what is hidden between s->from and s->to; its arrays are in the arena of the conversation. */

@@ -3,9 +3,9 @@
  * In:    a file or pipe in one of the formats of import.h, and an empty conversation.
  * Out:   rows and events in its log, a final note (manifest {"of":"import"}), and a report of what was skipped.
  *
- * Rows and events go into the log in groups, each of which expects the head that the one before left:
- * at most GROUP_ROWS, which is what a synced log takes at once, or GROUP_BYTES of the source where the
- * log publishes rows as they are written.  In such a group their tokens are counted by all cores. */
+ * Rows and events are appended in groups, each of which expects the head that the group before it left:
+ * at most GROUP_ROWS, the limit of a synced log, or GROUP_BYTES of the source where the log publishes rows as they are
+ * written.  The tokens of such a group are counted by all cores. */
 #include "history/import.h"
 
 #include <errno.h>
@@ -28,12 +28,12 @@ enum {
     ARENA_MAX = 1 << 30,
     FIELDS_MAX = 1 << 28,
     PROGRESS_BYTES = 1 << 20,
-    BEGINNING = 1 << 20 /* how much of a source decides on its format */
+    BEGINNING = 1 << 20 /* bytes of a source that its format is detected from */
 };
 
 /* ---- groups ---------------------------------------------------------------------------------------- */
 
-static maki_status begin(maki_importing *im, maki_err *err)
+static maki_status begin_group(maki_importing *im, maki_err *err)
 {
     unsigned char head[MAKI_CHAIN_LEN];
     if (im->open) return MAKI_OK;
@@ -44,7 +44,7 @@ static maki_status begin(maki_importing *im, maki_err *err)
     return st;
 }
 
-static maki_status commit(maki_importing *im, maki_err *err)
+static maki_status commit_group(maki_importing *im, maki_err *err)
 {
     if (!im->open) return MAKI_OK;
     im->open = false;
@@ -98,8 +98,8 @@ maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, 
     uint64_t seq = 0;
     maki_status st = MAKI_OK;
     *added = false;
-    if (im->open && group_is_full(im)) st = commit(im, err);
-    if (st == MAKI_OK) st = begin(im, err);
+    if (im->open && group_is_full(im)) st = commit_group(im, err);
+    if (st == MAKI_OK) st = begin_group(im, err);
     if (st != MAKI_OK) return st;
     st = maki_log_add_row(im->log, row, &seq, &why);
     if (st == MAKI_INVALID) {
@@ -136,8 +136,8 @@ maki_status maki_import_event(maki_importing *im, const char *type, maki_err *er
     maki_str fields;
     maki_status st = maki_draft_end(&im->fields, &fields, err);
     if (st == MAKI_OK) st = flatten(im, &fields, err);
-    if (st == MAKI_OK && im->event_bytes > GROUP_EVENT_BYTES) st = commit(im, err);
-    if (st == MAKI_OK) st = begin(im, err);
+    if (st == MAKI_OK && im->event_bytes > GROUP_EVENT_BYTES) st = commit_group(im, err);
+    if (st == MAKI_OK) st = begin_group(im, err);
     if (st == MAKI_OK) st = maki_log_add_event(im->log, type, fields, &im->now.ev, err);
     if (st != MAKI_OK) return st;
     im->event_bytes += fields.len;
@@ -189,7 +189,7 @@ maki_jw *maki_draft_begin(maki_draft *draft)
 
 maki_status maki_draft_end(maki_draft *draft, maki_str *text, maki_err *err)
 {
-    (void)!maki_jw_end(&draft->w); /* it fails as the buffer does */
+    (void)!maki_jw_end(&draft->w); /* its only error is that of the buffer */
     *text = maki_buf_str(&draft->text);
     return maki_buf_status(&draft->text, err);
 }
@@ -251,12 +251,12 @@ maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void
 /* Detect the format, and skip a byte order mark. */
 static maki_status detect(maki_importing *im, maki_err *err)
 {
-    size_t got = 0;
+    size_t read_bytes = 0;
     char *beginning = im->env->alloc->resize(im->env->alloc, NULL, 0, BEGINNING);
     if (!beginning) return maki_fail_nomem(err);
     maki_status st =
-        maki_file_read_at(im->env->files, im->src.fd, 0, beginning, BEGINNING, &got, err);
-    maki_str text = { beginning, got };
+        maki_file_read_at(im->env->files, im->src.fd, 0, beginning, BEGINNING, &read_bytes, err);
+    maki_str text = { beginning, read_bytes };
     if (st == MAKI_OK && maki_str_starts(text, MAKI_LIT("\xEF\xBB\xBF"))) {
         text = maki_str_from(text, 3);
         maki_source_seek(&im->src, 3);
@@ -264,7 +264,7 @@ static maki_status detect(maki_importing *im, maki_err *err)
     if (st == MAKI_OK && im->options->format)
         st = maki_import_named(im->options->format, &im->format, err);
     else if (st == MAKI_OK)
-        st = maki_import_detect(text, got < BEGINNING, &im->format, err);
+        st = maki_import_detect(text, read_bytes < BEGINNING, &im->format, err);
     if (st == MAKI_OK) im->report->format = im->format->name;
     im->env->alloc->resize(im->env->alloc, beginning, BEGINNING, 0);
     return st;
@@ -289,16 +289,16 @@ static maki_status read_all(maki_importing *im, int ui_fd, maki_err *err)
     if (st == MAKI_OK) st = im->format->read(im, err);
     if (st == MAKI_OK) st = maki_import_ui(im, INFINITY, err);
     if (st == MAKI_OK) st = add_note(im, err);
-    if (st == MAKI_OK) st = commit(im, err);
+    if (st == MAKI_OK) st = commit_group(im, err);
     if (st == MAKI_OK && im->options->progress) {
         im->options->progress(im->options->ctx, im->src.size, im->src.size, im->report->messages);
     }
     return st;
 }
 
-static maki_status run(const maki_env *env, int fd, int ui_fd, maki_conv *into,
-                       const maki_import_options *options, maki_import_report *report,
-                       maki_err *err)
+static maki_status import_fd(const maki_env *env, int fd, int ui_fd, maki_conv *into,
+                             const maki_import_options *options, maki_import_report *report,
+                             maki_err *err)
 {
     const maki_alloc *alloc = env->alloc;
     maki_log *log = maki_conv_log(into);
@@ -332,20 +332,20 @@ static maki_status run(const maki_env *env, int fd, int ui_fd, maki_conv *into,
 /* A pipe cannot be read twice: copy it to an unlinked file. */
 static maki_status spool(const maki_env *env, int fd, int *out, maki_err *err)
 {
-    enum { PART = 1 << 16 };
+    enum { CHUNK = 1 << 16 };
     const maki_files *files = env->files;
     *out = files->temp(files);
     if (*out < 0) return maki_fail_errno(err, "making a temporary file");
-    char *part = env->alloc->resize(env->alloc, NULL, 0, PART);
-    maki_status st = part ? MAKI_OK : maki_fail_nomem(err);
+    char *chunk = env->alloc->resize(env->alloc, NULL, 0, CHUNK);
+    maki_status st = chunk ? MAKI_OK : maki_fail_nomem(err);
     while (st == MAKI_OK) {
-        ssize_t n = files->read(files, fd, part, PART);
+        ssize_t n = files->read(files, fd, chunk, CHUNK);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) st = maki_fail_errno(err, "reading");
         if (n <= 0) break;
-        st = maki_file_write(files, *out, (maki_str){ part, (size_t)n }, err);
+        st = maki_file_write(files, *out, (maki_str){ chunk, (size_t)n }, err);
     }
-    if (part) env->alloc->resize(env->alloc, part, PART, 0);
+    if (chunk) env->alloc->resize(env->alloc, chunk, CHUNK, 0);
     if (st != MAKI_OK) {
         files->close(files, *out);
         *out = -1;
@@ -366,7 +366,8 @@ static maki_status import_from(const maki_env *env, int fd, int ui_fd, maki_conv
         else if (errno != EINTR)
             st = maki_fail_errno(err, "reading the source");
     }
-    if (st == MAKI_OK) st = run(env, copy >= 0 ? copy : fd, ui_fd, into, options, report, err);
+    if (st == MAKI_OK)
+        st = import_fd(env, copy >= 0 ? copy : fd, ui_fd, into, options, report, err);
     if (copy >= 0) env->files->close(env->files, copy);
     return st;
 }
@@ -380,16 +381,16 @@ static maki_status open_ui(const maki_env *env, const char *path, const char *ui
     char sibling[MAKI_PATH_MAX];
     const char *slash = path ? strrchr(path, '/') : NULL;
     int directory = slash ? (int)(slash - path) + 1 : 0;
-    bool told = ui_path != NULL;
+    bool given = ui_path != NULL;
     *fd = -1;
-    if (!told) {
+    if (!given) {
         if (!path || strcmp(path + directory, api) != 0 || directory > MAKI_PATH_MAX - 40)
             return MAKI_OK;
         snprintf(sibling, sizeof sibling, "%.*sui_messages.json", directory, path);
         ui_path = sibling;
     }
     *fd = files->open(files, ui_path, O_RDONLY, 0);
-    if (*fd < 0 && (told || errno != ENOENT))
+    if (*fd < 0 && (given || errno != ENOENT))
         return maki_fail_errno(err, "opening the UI messages");
     return MAKI_OK;
 }

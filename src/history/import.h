@@ -17,20 +17,20 @@
  * What happened to the messages becomes events (timeline.h), so that the view after the import is
  * what the other program would have sent:
  *
- *   - tags are taken off the rows; a summary or marker becomes a condense or truncate event that
- *     carries it and hides the rows its tag named.  It stands where the time of its UI message puts it;
- *     without one, where the summary stands.  Rows tagged after that get a
+ *   - tags are removed from the rows; a summary or marker becomes a condense or truncate event that
+ *     carries it and hides the rows its tag named.  It is written at the time of its UI message;
+ *     without one, at the position of the summary.  Rows tagged after that get a
  *     second event without a message, with the summary's `id`.  Tags that name nothing hide nothing;
- *     they are in the note of the import and come back with the export;
- *   - a tree is written as it grew: where a line goes on from an earlier one, a rewind stands
- *     before it.  Abandoned branches stay in the log; undo brings them back;
+ *     they are recorded in the note of the import, and exported again;
+ *   - a tree is written in the order of its lines: before a line whose parent is not the line before it, a rewind
+ *     is written.  Abandoned branches stay in the log; undo brings them back;
  *   - compactions become condense events;
  *   - one event of type manifest, {"of":"import","format",...}, describes the source; UI messages are
  *     events {"of":"ui","ui":{...}}.
  *
  * Invalid lines are skipped, counted and reported by number.  A byte order mark, CRLF, empty lines and a
- * torn last line are accepted.  Trees take about 50 bytes of memory a line, tags about 16 a span;
- * no other memory grows with the source.
+ * torn last line are accepted.  Trees take about 50 bytes of memory per line, tags about 16 per span;
+ * nothing else in memory grows with the source.
  *
  * `into` is empty and was opened for writing, best with MAKI_LAZY.  After a failure it has the rows
  * read so far: the caller removes it. */
@@ -57,7 +57,7 @@ typedef struct maki_import_report {
     uint64_t messages;  /* rows written */
     uint64_t events;    /* written about them */
     uint64_t skipped;   /* lines that could not be read */
-    uint64_t other;     /* known lines that are no messages: titles, settings ... */
+    uint64_t other;     /* known lines that are not messages: titles, settings ... */
     uint64_t skipped_at[MAKI_IMPORT_WARNINGS_MAX]; /* the numbers of the first ones */
 } maki_import_report;
 

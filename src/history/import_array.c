@@ -1,7 +1,9 @@
 /* import_array.c -- sources that are one JSON text: arrays of messages and request bodies.
  *
- * A body is gone through twice: its fields may stand in any order, and what `system` says comes
- * before the messages. */
+ * In:    an array of messages, or a body with one in `messages` or `input`; roo's UI messages.
+ * Out:   a row for each message, after one for `system`; the other small fields of a body in the note of the import.
+ *
+ * A body is read twice: its fields may be in any order, and the row of `system` comes before the messages. */
 #include <math.h>
 #include <string.h>
 
@@ -24,8 +26,8 @@ static maki_status system_row(maki_importing *im, maki_str content, maki_err *er
     return maki_import_synthetic_row(im, &added, err);
 }
 
-/* A field of the body other than the messages goes into the note, if it is small and whole. */
-static void note_field(maki_importing *im, maki_str key, maki_str value, bool *any)
+/* Add a field of the body other than the messages to the note, if it is small and valid JSON. */
+static void add_note_field(maki_importing *im, maki_str key, maki_str value, bool *any)
 {
     enum { SMALL = 4096 };
     maki_jw *w = &im->notes.w;
@@ -38,7 +40,7 @@ static void note_field(maki_importing *im, maki_str key, maki_str value, bool *a
     maki_jw_raw(w, value);
 }
 
-/* Find the messages of a body and say what `system` says. */
+/* Find the offset of the messages in a body (0: none), write the row of `system`, and note the other fields. */
 static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err)
 {
     maki_source *src = &im->src;
@@ -53,14 +55,14 @@ static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err
         st = maki_source_item(src, &item, &more, err);
         if (st != MAKI_OK || !more) break;
         size_t n = item.len > 1 && item.ptr[0] == '"' ? item.len : 0;
-        maki_str full = { key, n < sizeof key ? n : 0 };
-        memcpy(key, item.ptr, full.len);
+        maki_str key_text = { key, n < sizeof key ? n : 0 };
+        memcpy(key, item.ptr, key_text.len);
         maki_str checked;
-        bool good = full.len && maki_json_check(full, &checked, NULL) == MAKI_OK;
-        name[good ? maki_json_copy_text(full, name, sizeof name - 1) : 0] = '\0';
+        bool valid = key_text.len && maki_json_check(key_text, &checked, NULL) == MAKI_OK;
+        name[valid ? maki_json_copy_text(key_text, name, sizeof name - 1) : 0] = '\0';
         st = maki_source_peek(src, &next, err);
-        bool list = next == '[' && maki_str_in(maki_str_of(name), "messages|input");
-        if (st == MAKI_OK && list && *at == 0) {
+        bool is_list = next == '[' && maki_str_in(maki_str_of(name), "messages|input");
+        if (st == MAKI_OK && is_list && *at == 0) {
             *at = maki_source_position(src);
             st = maki_source_skip(src, err);
         } else if (st == MAKI_OK && next != '\0') {
@@ -68,8 +70,8 @@ static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err
             bool system = maki_str_in(maki_str_of(name), "system|instructions");
             if (st == MAKI_OK && more && system)
                 st = system_row(im, item, err);
-            else if (st == MAKI_OK && more && full.len)
-                note_field(im, full, item, &any);
+            else if (st == MAKI_OK && more && key_text.len)
+                add_note_field(im, key_text, item, &any);
         }
     }
     if (any) maki_jw_end_object(&im->notes.w);
@@ -78,7 +80,8 @@ static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err
 
 /* ---- elements ------------------------------------------------------------------------------------------- */
 
-static maki_status each(maki_importing *im, maki_import_object_fn fn, void *ctx, maki_err *err)
+static maki_status read_elements(maki_importing *im, maki_import_object_fn fn, void *ctx,
+                                 maki_err *err)
 {
     maki_status st = MAKI_OK;
     bool more = true;
@@ -109,7 +112,7 @@ maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, v
         maki_source_seek(&im->src, at);
         if (st == MAKI_OK) st = maki_source_peek(&im->src, &first, err);
     }
-    if (st == MAKI_OK && first == '[') return each(im, fn, ctx, err);
+    if (st == MAKI_OK && first == '[') return read_elements(im, fn, ctx, err);
     if (st == MAKI_OK) maki_import_skip(im, "not an array");
     return st;
 }
@@ -132,11 +135,11 @@ static maki_status read_messages(maki_importing *im, maki_err *err)
 {
     maki_status st = MAKI_OK;
     /* unless another format was given: tags may come long after what detection has read */
-    bool look = im->format == &maki_import_roo || !im->options->format;
-    if (look) st = maki_tags_open(im, err);
+    bool find_tags = im->format == &maki_import_roo || !im->options->format;
+    if (find_tags) st = maki_tags_open(im, err);
     if (st == MAKI_OK) st = maki_import_elements(im, add_message, im, err);
     if (st == MAKI_OK) st = maki_import_ui(im, INFINITY, err);
-    if (st == MAKI_OK && look) st = maki_tags_end(im, err);
+    if (st == MAKI_OK && find_tags) st = maki_tags_end(im, err);
     return st;
 }
 
@@ -169,7 +172,7 @@ const maki_import_format maki_import_anthropic = { "anthropic", NULL, NULL, read
 
 /* ---- roo's UI messages -------------------------------------------------------------------------------------- */
 
-/* The next one that is whole. */
+/* Read the next UI message that is valid JSON into im->ui_next. */
 static maki_status next_ui(maki_importing *im, maki_err *err)
 {
     maki_str item;

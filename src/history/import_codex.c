@@ -1,7 +1,8 @@
 /* import_codex.c -- import rollouts of Codex, items of the Responses API, and opencode's messages with parts.
  *
- * Out:   rows: calls and results of items in OpenAI's shape (tool_calls, role tool); those of opencode, whose parts have a
- *        call and its result in one, in Anthropic's blocks.  Fields without a place in a row go into `original`. */
+ * In:    lines of a rollout, items of an array or body, or messages of opencode's export.
+ * Out:   rows: calls and results of items in OpenAI's shape (tool_calls, role tool); those of opencode, whose parts have
+ *        both a call and its result, in Anthropic's blocks.  Fields without a place in a row go into `original`. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,7 +139,7 @@ maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, b
 
 /* ---- Codex ---------------------------------------------------------------------------------------------- */
 
-static maki_status compacted(maki_importing *im, maki_str line, maki_str payload, maki_err *err)
+static maki_status add_compacted(maki_importing *im, maki_str line, maki_str payload, maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->row);
     char id[40];
@@ -158,7 +159,7 @@ static maki_status codex_line(void *ctx, maki_str line, maki_err *err)
     bool wrapped = maki_json_kind_of(payload) == MAKI_JSON_OBJECT, known = false;
     maki_status st = MAKI_OK;
     if (wrapped && maki_json_field_in(line, "type", "compacted"))
-        return compacted(im, line, payload, err);
+        return add_compacted(im, line, payload, err);
     if (!wrapped || maki_json_field_in(line, "type", "response_item"))
         st = maki_import_item(im, wrapped ? payload : line, line, &known, err);
     if (st != MAKI_OK || known) return st;
@@ -195,7 +196,7 @@ typedef struct rows {
     maki_importing *im;
     maki_str element, role, time;
     maki_draft calls, results; /* the blocks of the current two rows */
-    bool any;                  /* a row was written: the first one has `original` */
+    bool any;                  /* a row was written: only the first one has `original` */
 } rows;
 
 static maki_status write_row(rows *r, maki_str role, maki_draft *blocks, maki_err *err)
@@ -233,8 +234,8 @@ static void add_tool(rows *r, maki_str part)
     maki_jw_print(&r->results.w, output.len ? "}" : "'is_error':true}");
 }
 
-/* A file that is no image. */
-static void write_name(maki_jw *w, maki_str name)
+/* Write the name of a file that is not an image, as text. */
+static void write_file_name(maki_jw *w, maki_str name)
 {
     maki_jw_print(w, "{'type':'text','text':");
     maki_jw_begin_value(w);
@@ -250,21 +251,21 @@ static maki_status add_part(rows *r, maki_str part, maki_err *err)
     maki_str name = maki_json_string(part, "filename");
     maki_str mime = maki_json_string(part, "mime"), type = maki_json_string(part, "type");
     if (!type.len) return MAKI_OK;
-    bool said = text.len && maki_json_text_in(type, "text|reasoning");
+    bool is_text = text.len && maki_json_text_in(type, "text|reasoning");
     bool file = maki_json_text_in(type, "file");
     bool image = file && url.len && maki_str_starts(mime, MAKI_LIT("\"image/"));
     maki_jw *w = &r->calls.w;
     maki_status st = MAKI_OK;
     if (maki_json_text_in(type, "tool")) add_tool(r, part);
-    if (!said && !image && !(file && name.len)) return MAKI_OK;
+    if (!is_text && !image && !(file && name.len)) return MAKI_OK;
     if (r->results.w.written)
         st = write_rows(r, err); /* text after results begins the next reply */
-    if (said)
+    if (is_text)
         maki_jw_print(w, "{'type':%v,'text':%v}", type, text);
     else if (image)
         maki_jw_print(w, "{'type':'image_url','image_url':{'url':%v}}", url);
     else
-        write_name(w, name);
+        write_file_name(w, name);
     return st;
 }
 

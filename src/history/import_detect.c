@@ -1,8 +1,10 @@
-/* import_detect.c -- which format a source is, from its beginning.
+/* import_detect.c -- detect the format of a source from its beginning.
  *
- * Only the names of top-level fields, `type` and the shape of the first elements are looked at, and
- * the beginning may be cut off anywhere, so nothing here trusts it to be JSON.  What a format looks like is in its
- * row (import_formats.c). */
+ * In:    the first bytes of a source, which may be cut off anywhere and need not be valid JSON.
+ * Out:   a format, or MAKI_UNSUPPORTED with what was found instead.
+ *
+ * Only the names of top-level fields, `type`, `role` and the first elements are read.  Each format has functions that
+ * recognize it (maki_import_format). */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +33,7 @@ static size_t skip_value(maki_str t, size_t i)
     return missing ? i : i + maki_import_value_len(maki_str_from(t, i));
 }
 
-static void copy(char *out, size_t capacity, maki_str string)
+static void copy_string(char *out, size_t capacity, maki_str string)
 {
     size_t n = string.len > 2 ? string.len - 2 : 0;
     if (n > capacity - 1) n = capacity - 1;
@@ -45,9 +47,9 @@ static void probe_field(maki_import_probe *s, maki_str key, maki_str value, size
     key = (maki_str){ key.ptr + 1, key.len - 2 };
     s->keys[s->count++] = key;
     if (value.ptr[0] == '"' && maki_str_is(key, MAKI_LIT("type")))
-        copy(s->type, sizeof s->type, value);
+        copy_string(s->type, sizeof s->type, value);
     if (value.ptr[0] == '"' && maki_str_is(key, MAKI_LIT("role")))
-        copy(s->role, sizeof s->role, value);
+        copy_string(s->role, sizeof s->role, value);
     if (maki_str_in(key, "messages|input") && value.ptr[0] == '[') s->messages = at;
 }
 
@@ -84,22 +86,22 @@ static const maki_import_format *format_of(const maki_import_probe *s, bool elem
     return NULL;
 }
 
-/* The format of an array of messages; NULL: its elements are no messages. */
+/* The format of an array of messages; NULL: its elements are not messages. */
 static const maki_import_format *array_format(maki_str t, size_t i)
 {
     bool blocks = false, any = false;
     i = skip_space(t, i + 1);
     if (i < t.len && t.ptr[i] == ']')
-        return &maki_import_openai; /* an empty array: any format will do */
+        return &maki_import_openai; /* an empty array: every format accepts it */
     for (int n = 0; n < 64; n++) {
         i = skip_space(t, i);
         if (i >= t.len || t.ptr[i] != '{') break;
         maki_import_probe s = probe(t, i);
         const maki_import_format *f = format_of(&s, true);
         if (f) return f;
-        bool cut = s.end == 0 &&
-                   maki_import_probe_has(&s, "content"); /* the fields that decide come after it */
-        if (!maki_import_probe_has(&s, "role") && !s.type[0] && !cut) break;
+        bool is_cut = s.end == 0 && maki_import_probe_has(
+                                        &s, "content"); /* the fields that decide come after it */
+        if (!maki_import_probe_has(&s, "role") && !s.type[0] && !is_cut) break;
         any = true;
         maki_str object = { t.ptr + i, (s.end ? s.end : t.len) - i };
         blocks |= maki_str_has(object, MAKI_LIT("\"tool_use\"")) ||
@@ -121,35 +123,35 @@ static const maki_import_format *object_format(maki_str t, const maki_import_pro
         return f == &maki_import_openai && system ? &maki_import_anthropic : f;
     }
     if (s->end == 0 && (system || maki_import_probe_has(s, "max_tokens")))
-        return &maki_import_anthropic; /* a body that begins long */
+        return &maki_import_anthropic; /* a body whose beginning has no messages yet */
     return format_of(s, false);
 }
 
-static maki_status unknown(const char *saw, const char *more, maki_err *err)
+static maki_status fail_unknown(const char *found, const char *detail, maki_err *err)
 {
     char names[MAKI_IMPORT_NAMES];
-    return maki_fail(err, MAKI_UNSUPPORTED, "%s%.70s; the formats are %s", saw, more,
+    return maki_fail(err, MAKI_UNSUPPORTED, "%s%.70s; the formats are %s", found, detail,
                      maki_import_names(names));
 }
 
-static maki_status unknown_object(const maki_import_probe *s, maki_err *err)
+static maki_status fail_unknown_object(const maki_import_probe *s, maki_err *err)
 {
     char names[100] = "";
     size_t n = 0;
     for (size_t i = 0; i < s->count && n + s->keys[i].len + 3 < sizeof names; i++)
         n += (size_t)snprintf(names + n, sizeof names - n, "%s%.*s", n ? ", " : "",
                               (int)s->keys[i].len, s->keys[i].ptr);
-    return unknown("objects with the fields ", names, err);
+    return fail_unknown("objects with the fields ", names, err);
 }
 
 maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **out, maki_err *err)
 {
     maki_import_probe first = { 0 };
     size_t i = skip_space(t, 0);
-    if (i >= t.len) return unknown(all ? "the source is empty" : "white space only", "", err);
+    if (i >= t.len) return fail_unknown(all ? "the source is empty" : "white space only", "", err);
     if (t.ptr[i] == '[') {
         *out = array_format(t, i);
-        return *out ? MAKI_OK : unknown("an array whose elements are not messages", "", err);
+        return *out ? MAKI_OK : fail_unknown("an array whose elements are not messages", "", err);
     }
     for (int n = 0; n < 64; n++) { /* the first line that decides */
         i = skip_space(t, i);
@@ -168,5 +170,6 @@ maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **
         if (!newline) break;
         i = (size_t)(newline - t.ptr) + 1;
     }
-    return first.count ? unknown_object(&first, err) : unknown("this is not JSON", "", err);
+    return first.count ? fail_unknown_object(&first, err)
+                       : fail_unknown("this is not JSON", "", err);
 }

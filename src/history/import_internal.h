@@ -1,5 +1,5 @@
-/* import_internal.h -- what the readers of the formats share: a source in blocks, and rows and events
- * on their way into the log. */
+/* import_internal.h -- shared by the readers of the formats: reading a source in blocks, writing rows
+ * and events to the log, and the table of formats. */
 #ifndef MAKI_HISTORY_IMPORT_INTERNAL_H
 #define MAKI_HISTORY_IMPORT_INTERNAL_H
 
@@ -9,34 +9,34 @@
 #include "history/import.h"
 #include "wire/json_row.h"
 
-/* ---- import_source.c: a file, a block at a time ------------------------------------------------- */
+/* ---- import_source.c: reading a file in blocks ------------------------------------------------- */
 
 typedef struct maki_source {
     const maki_env *env;
     int fd;
     uint64_t size;
-    maki_buf text; /* of the file from `at` on */
+    maki_buf text; /* the buffered bytes of the file, from offset `at` */
     uint64_t at;
-    size_t pos; /* the next byte to look at, in text */
-    bool ended; /* the file has no more than text */
+    size_t pos; /* the next byte to read, in text */
+    bool ended; /* text reaches to the end of the file */
 } maki_source;
 
 maki_status maki_source_open(maki_source *src, const maki_env *env, int fd, maki_err *err);
 void maki_source_close(maki_source *src); /* leaves fd open; accepts one that was zeroed */
 void maki_source_seek(maki_source *src, uint64_t at);
-uint64_t maki_source_position(const maki_source *src); /* the place of pos in the file */
+uint64_t maki_source_position(const maki_source *src); /* of pos, in the file */
 
-/* The spans below are borrowed until the next call.  *more false: there was nothing left. */
+/* The spans below are borrowed until the next call.  *more false: the source has ended. */
 
 /* A line without its end. */
 maki_status maki_source_line(maki_source *src, maki_str *line, bool *more, maki_err *err);
 /* Skip white space, commas and colons; the next byte, '\0' at the end. */
 maki_status maki_source_peek(maki_source *src, char *byte, maki_err *err);
-/* Go into the container that begins here. */
+/* Enter the container that begins at the current position. */
 void maki_source_enter(maki_source *src);
-/* The next item of it (a key of an object is an item too); *more false after its end.  The brackets
- * of the item fit, all else is unchecked.  An item that the end of the file cuts off is returned
- * as far as it goes. */
+/* The next item of it (a key of an object is an item too); *more false after its end.  Only the
+ * brackets of the item are checked.  An item that the end of the file cuts off is returned
+ * incomplete. */
 maki_status maki_source_item(maki_source *src, maki_str *item, bool *more, maki_err *err);
 /* Skip an item without buffering it. */
 maki_status maki_source_skip(maki_source *src, maki_err *err);
@@ -52,7 +52,7 @@ typedef struct maki_draft {
     maki_jw w;
 } maki_draft;
 void maki_draft_open(maki_draft *draft, const maki_alloc *alloc, size_t max);
-maki_jw *maki_draft_begin(maki_draft *draft); /* forgets what is there */
+maki_jw *maki_draft_begin(maki_draft *draft); /* clears it first */
 maki_status maki_draft_end(maki_draft *draft, maki_str *text, maki_err *err);
 
 /* A position in the conversation: after row `seq` and event `ev`. */
@@ -72,11 +72,11 @@ typedef struct maki_importing {
     maki_import_report *report;
     maki_source src;
     maki_source ui;    /* roo's UI messages */
-    maki_str ui_next;  /* the next one, in it; len 0: none is left */
+    maki_str ui_next;  /* the next UI message, in `ui`; len 0: none remains */
     uint64_t ui_line;  /* its number */
     maki_tags *tags;   /* or NULL */
-    maki_draft row;    /* a row being made */
-    maki_draft fields; /* of an event being made */
+    maki_draft row;    /* the row being written */
+    maki_draft fields; /* of the event being written */
     maki_draft notes;  /* fields of the note that ends the import */
     maki_buf flat;     /* a row without newlines */
     maki_arena arena;
@@ -85,27 +85,27 @@ typedef struct maki_importing {
     uint64_t group_at;           /* where in the source the group began */
     size_t event_bytes;
     bool open;
-    uint64_t line; /* the number of the line or element at hand */
+    uint64_t line; /* the number of the current line or element */
 } maki_importing;
 
-/* A row.  One that is no message is skipped (*added false).  im->now moves. */
+/* Append a row and advance im->now.  A row that is not a message is skipped (*added false). */
 maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err);
 /* The same for a line that was not checked. */
 maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err);
-/* The row in im->row. */
+/* Append the row in im->row. */
 maki_status maki_import_synthetic_row(maki_importing *im, bool *added, maki_err *err);
-/* An event with the fields in im->fields.  im->now moves. */
+/* Append an event with the fields in im->fields, and advance im->now. */
 maki_status maki_import_event(maki_importing *im, const char *type, maki_err *err);
-/* The line at hand is skipped, or is no message. */
+/* Report that the current line is skipped, and why. */
 void maki_import_skip(maki_importing *im, const char *why);
-/* Check the line or element at hand; false: it was no JSON object and is skipped.  The status is in
+/* Check the current line or element; false: it is not a JSON object and is skipped.  The status is in
  * *st. */
 bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
                         maki_err *err);
-/* A condense event: the message in im->row stands before row `before`, rows 1 to before - 1 and the
+/* Append a condense event: the message in im->row is inserted before row `before`, rows 1 to before - 1 and the
  * effective summary are hidden. */
 maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *err);
-/* The fields `tokens` and `family` of a message that an event makes. */
+/* Write the fields `tokens` and `family` of a synthetic message to im->fields. */
 maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err);
 
 void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count); /* [[1,2],[4,4]] */
@@ -116,13 +116,13 @@ bool maki_import_id(maki_str object, const char *name, maki_str *id);
 
 /* ---- the formats: a row of import_formats.c each ----------------------------------------------------- */
 
-/* What is seen of an object at the beginning of a source, which may be cut off anywhere. */
+/* What detection reads of an object at the beginning of a source, which may be cut off anywhere. */
 enum { MAKI_IMPORT_PROBE_KEYS = 64 };
 typedef struct maki_import_probe {
     maki_str keys[MAKI_IMPORT_PROBE_KEYS]; /* of its first fields, as they are spelled */
     size_t count;
-    char type[24], role[16]; /* what the fields of these names say */
-    size_t end;              /* one past it; 0: the beginning ends inside */
+    char type[24], role[16]; /* the values of these fields */
+    size_t end;              /* one past the object; 0: it is cut off */
     size_t messages;         /* where the list in `messages` or `input` begins; 0: none */
 } maki_import_probe;
 bool maki_import_probe_has(const maki_import_probe *s, const char *keys); /* one of "role|ts" */
@@ -134,7 +134,7 @@ struct maki_import_format {
     bool (*element)(const maki_import_probe *s);
     maki_status (*read)(maki_importing *im, maki_err *err);
 };
-/* In the order in which they are asked; NULL after the last. */
+/* In the order in which they are tried; NULL after the last. */
 const maki_import_format *maki_import_format_at(size_t i);
 /* MAKI_UNSUPPORTED: unknown; the message lists the formats. */
 maki_status maki_import_named(const char *name, const maki_import_format **out, maki_err *err);
@@ -152,7 +152,7 @@ maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void
                               maki_err *err);
 maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, void *ctx,
                                  maki_err *err);
-/* An item of the Responses API as a row; *known false: it is none (import_codex.c). */
+/* An item of the Responses API as a row; *known false: its type is unknown (import_codex.c). */
 maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, bool *known,
                              maki_err *err);
 /* Roo's UI messages (import_array.c): begin, and write those up to the time `ms`. */
@@ -160,7 +160,7 @@ maki_status maki_import_ui_open(maki_importing *im, int fd, maki_err *err);
 maki_status maki_import_ui(maki_importing *im, double ms, maki_err *err);
 
 /* The formats, in the order in which a source is tried: maki_import_NAME is the row, in the file of its reader.  A new
- * one is that file, a name here, and the file's in src/meson.build. */
+ * one is that file, a name here, and the file in src/meson.build. */
 #define MAKI_IMPORT_MAP(X) \
     X(roo) X(openai) X(anthropic) X(seed) X(pi) X(codex) X(claude) X(opencode) X(plain)
 #define MAKI_DECLARE(name) extern const maki_import_format maki_import_##name;
@@ -170,7 +170,7 @@ MAKI_IMPORT_MAP(MAKI_DECLARE)
 /* import_tags.c: messages with the tags of roo, in im->tags. */
 maki_status maki_tags_open(maki_importing *im, maki_err *err);
 maki_status maki_tags_row(maki_importing *im, maki_str object, maki_err *err);
-/* A UI message, which may say when the summary or marker of an id took effect; `{0}`: there are no more. */
+/* A UI message, which may have the time when the summary or marker of an id took effect; `{0}`: there are no more. */
 maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err);
 maki_status maki_tags_end(maki_importing *im, maki_err *err);
 

@@ -1,11 +1,13 @@
 /* import_lines.c -- import JSON lines that are messages, with or without a header row.
  *
+ * In:    lines of JSON, the first of which may be a header.
  * Out:   each line as a row, byte for byte; the header goes into the note of the import, empty lines are skipped. */
 #include <string.h>
 
 #include "history/import_internal.h"
 
-static bool blank(maki_str *line)
+/* Remove spaces and tabs at both ends; true: nothing remains. */
+static bool trim_blank(maki_str *line)
 {
     while (line->len && (line->ptr[0] == ' ' || line->ptr[0] == '\t'))
         *line = maki_str_from(*line, 1);
@@ -24,7 +26,7 @@ static maki_status read(maki_importing *im, maki_err *err)
         st = maki_source_line(&im->src, &line, &more, err);
         if (st != MAKI_OK || !more) break;
         im->line++;
-        if (blank(&line)) continue;
+        if (trim_blank(&line)) continue;
         if (im->line == 1 && maki_str_starts(line, MAKI_LIT("{\"type\":\"header\""))) {
             im->report->other++;
             maki_str object;

@@ -44,7 +44,7 @@ uint64_t maki_source_position(const maki_source *src)
 static maki_status fill(maki_source *src, maki_err *err)
 {
     maki_buf *text = &src->text;
-    size_t got = 0;
+    size_t read_bytes = 0;
     if (src->pos) {
         memmove(text->ptr, text->ptr + src->pos, text->len - src->pos);
         text->len -= src->pos;
@@ -54,10 +54,10 @@ static maki_status fill(maki_source *src, maki_err *err)
     char *free_space = maki_buf_reserve(text, BLOCK);
     if (!free_space) return maki_buf_status(text, err);
     maki_status st = maki_file_read_at(src->env->files, src->fd, src->at + text->len, free_space,
-                                       BLOCK, &got, err);
+                                       BLOCK, &read_bytes, err);
     if (st != MAKI_OK) return st;
-    text->len += got;
-    src->ended = got < BLOCK;
+    text->len += read_bytes;
+    src->ended = read_bytes < BLOCK;
     return MAKI_OK;
 }
 
@@ -65,18 +65,19 @@ maki_status maki_source_line(maki_source *src, maki_str *line, bool *more, maki_
 {
     size_t seen = 0; /* bytes after pos without a newline */
     for (;;) {
-        size_t left = src->text.len - src->pos;
+        size_t remaining = src->text.len - src->pos;
         const char *start = src->text.ptr + src->pos;
-        const char *newline = left > seen ? memchr(start + seen, '\n', left - seen) : NULL;
+        const char *newline =
+            remaining > seen ? memchr(start + seen, '\n', remaining - seen) : NULL;
         if (newline || src->ended) {
-            size_t n = newline ? (size_t)(newline - start) : left;
+            size_t n = newline ? (size_t)(newline - start) : remaining;
             *more = newline || n > 0;
             *line = (maki_str){ n ? start : "", n };
             src->pos += n + (newline != NULL);
             if (n && line->ptr[n - 1] == '\r') line->len--;
             return MAKI_OK;
         }
-        seen = left;
+        seen = remaining;
         maki_status st = fill(src, err);
         if (st != MAKI_OK) return st;
     }
@@ -108,7 +109,7 @@ void maki_source_enter(maki_source *src)
 /* A scanner for the end of a JSON value, by brackets and strings. */
 typedef struct value_scan {
     size_t depth;
-    bool string, escape, scalar, done;
+    bool in_string, after_backslash, in_scalar, done;
 } value_scan;
 
 static bool ends_scalar(char c)
@@ -117,33 +118,34 @@ static bool ends_scalar(char c)
 }
 
 /* Scan more of a value; returns how many of the bytes belong to it. */
-static size_t scan_value(value_scan *l, const char *at, size_t n, const maki_text_kernels *kernels)
+static size_t scan_value(value_scan *scan, const char *at, size_t n,
+                         const maki_text_kernels *kernels)
 {
     size_t i = 0;
-    while (i < n && !l->done) {
+    while (i < n && !scan->done) {
         char c = at[i];
-        if (l->escape) {
-            l->escape = false;
-        } else if (l->string) {
+        if (scan->after_backslash) {
+            scan->after_backslash = false;
+        } else if (scan->in_string) {
             i += kernels->find_special(at + i, n - i);
             if (i == n) break;
-            l->escape = at[i] == '\\';
-            l->string = at[i] != '"';
-            l->done = !l->string && l->depth == 0;
-        } else if (l->scalar) {
+            scan->after_backslash = at[i] == '\\';
+            scan->in_string = at[i] != '"';
+            scan->done = !scan->in_string && scan->depth == 0;
+        } else if (scan->in_scalar) {
             if (ends_scalar(c)) {
-                l->done = true;
+                scan->done = true;
                 break;
             }
         } else if (c == '"') {
-            l->string = true;
+            scan->in_string = true;
         } else if (c == '{' || c == '[') {
-            l->depth++;
+            scan->depth++;
         } else if (c == '}' || c == ']') {
-            if (l->depth) l->depth--;
-            l->done = l->depth == 0;
-        } else if (l->depth == 0) {
-            l->scalar = true;
+            if (scan->depth) scan->depth--;
+            scan->done = scan->depth == 0;
+        } else if (scan->depth == 0) {
+            scan->in_scalar = true;
         }
         i++;
     }
@@ -152,23 +154,24 @@ static size_t scan_value(value_scan *l, const char *at, size_t n, const maki_tex
 
 size_t maki_import_value_len(maki_str text)
 {
-    value_scan l = { 0 };
-    return scan_value(&l, text.ptr, text.len, maki_text_kernels_best());
+    value_scan scan = { 0 };
+    return scan_value(&scan, text.ptr, text.len, maki_text_kernels_best());
 }
 
-static maki_status value(maki_source *src, bool keep, maki_str *out, maki_err *err)
+/* Read the value at the current position into *out; without `buffered`, skip it in constant memory. */
+static maki_status read_value(maki_source *src, bool buffered, maki_str *out, maki_err *err)
 {
     const maki_text_kernels *kernels = maki_text_kernels_best();
-    value_scan l = { 0 };
+    value_scan scan = { 0 };
     size_t len = 0; /* of the value, from pos */
     for (;;) {
-        size_t left = src->text.len - src->pos;
-        len += scan_value(&l, src->text.ptr + src->pos + len, left - len, kernels);
-        if (!keep) {
+        size_t remaining = src->text.len - src->pos;
+        len += scan_value(&scan, src->text.ptr + src->pos + len, remaining - len, kernels);
+        if (!buffered) {
             src->pos += len;
             len = 0;
         }
-        if (l.done || src->ended) break;
+        if (scan.done || src->ended) break;
         maki_status st = fill(src, err);
         if (st != MAKI_OK) return st;
     }
@@ -187,7 +190,7 @@ maki_status maki_source_item(maki_source *src, maki_str *item, bool *more, maki_
         if (c) src->pos++;
         return MAKI_OK;
     }
-    return value(src, true, item, err);
+    return read_value(src, true, item, err);
 }
 
 maki_status maki_source_skip(maki_source *src, maki_err *err)
@@ -196,5 +199,5 @@ maki_status maki_source_skip(maki_source *src, maki_err *err)
     maki_str none;
     maki_status st = maki_source_peek(src, &c, err);
     if (st != MAKI_OK || c == '\0') return st;
-    return value(src, false, &none, err);
+    return read_value(src, false, &none, err);
 }

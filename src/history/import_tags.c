@@ -1,12 +1,16 @@
 /* import_tags.c -- convert roo's tags on messages to condense and truncate events.
  *
- * In one pass: a tag is noted as (id, span of rows) until the event of the summary or marker of that id is written, which
- * takes all spans noted so far.  What is tagged after that waits for the end.  A summary that is itself tagged is noted by
- * its event.
+ * In:    the messages of an array in order, and its UI messages.
+ * Out:   rows without tags; an event for each summary and marker, in the order of the array; tags that name nothing as
+ *        `orphans` in the note of the import.
  *
- * In the array a summary stands before the messages that it left; it was made after them.  When, its UI message says: until
- * then the summary waits, and with it those that come after it in the array.  So the order of events is that of the array,
- * undoing the newest brings back what stood there before it, and a view of an earlier revision shows the messages. */
+ * One pass: a tag is recorded as (id, span of rows) until the event of the summary or marker of that id is written with
+ * all spans recorded so far.  Spans tagged after that get a second event at the end.  A summary that is itself tagged is
+ * recorded by the number of its event.
+ *
+ * In the array a summary comes before the messages that it left visible, though it was made after them.  Its UI message
+ * has the time: until then the summary is queued, and so are those after it in the array.  So undoing the newest event
+ * restores the view before it, and a view of an earlier revision shows the messages. */
 #include "base/idset.h"
 #include "base/json_access.h"
 #include "history/import_internal.h"
@@ -14,23 +18,24 @@
 enum { CONDENSE, TRUNCATE };
 
 static const struct {
-    const char *type, *id_field, *tag_field, *say, *said; /* the last two: of its UI message */
+    const char *type, *id_field, *tag_field, *ui_type,
+        *ui_field; /* the last two: of its UI message */
 } kinds[] = { { "condense", "condenseId", "condenseParent", "condense_context", "contextCondense" },
               { "truncate", "truncationId", "truncationParent", "sliding_window_truncation",
                 "contextTruncation" } };
 
-/* The rows and events that are tagged with one id. */
+/* The rows and events that are tagged with one id and not written yet. */
 typedef struct tagged_set {
     maki_str id;
     bool present; /* the event of its summary or marker is written */
-    double since; /* when it took effect; 0: not known, or not yet */
+    double since; /* the time it took effect; 0: unknown so far */
     maki_span64 *spans;
     size_t count, capacity;
     uint64_t *evs;
     size_t ev_count, ev_capacity;
 } tagged_set;
 
-/* What the tags and flags of a message say.  Like the reference: only strings that are not empty. */
+/* The tags and flags of a message.  As in roo, only strings that are not empty count. */
 typedef struct tagged {
     maki_str tag[2]; /* the parents' ids; len 0: none */
     maki_str id[2];  /* of a summary, of a marker */
@@ -38,19 +43,19 @@ typedef struct tagged {
 } tagged;
 
 /* A summary or marker that has not taken effect yet. */
-typedef struct waiting {
+typedef struct queued {
     tagged t;
     maki_str object;
-    uint64_t before; /* it stands before this row */
-} waiting;
+    uint64_t before; /* the row before which it is inserted */
+} queued;
 
 struct maki_tags {
     struct {
-        maki_idset ids; /* numbers in list */
+        maki_idset ids; /* of the ids, the indexes in list */
         tagged_set *list;
         size_t count, capacity;
     } of[2];
-    waiting *queue;
+    queued *queue;
     size_t written, count, capacity; /* of the queue */
 };
 
@@ -60,8 +65,8 @@ maki_status maki_tags_open(maki_importing *im, maki_err *err)
     return maki_arena_status(&im->arena, err);
 }
 
-static maki_status set_of(maki_tags *tags, int kind, maki_str id, maki_arena *arena,
-                          tagged_set **out, maki_err *err)
+static maki_status find_or_add_set(maki_tags *tags, int kind, maki_str id, maki_arena *arena,
+                                   tagged_set **out, maki_err *err)
 {
     size_t i = 0;
     if (!maki_idset_has(&tags->of[kind].ids, id, &i)) {
@@ -122,15 +127,15 @@ static void write_without_tags(maki_str object, maki_jw *w)
     const char *end = object.ptr + 1; /* of the item before */
     bool kept = false, first = true;
     MAKI_JSON_EACH(item, maki_json_items(object)) {
-        const char *stop = item.value.ptr + item.value.len;
+        const char *value_end = item.value.ptr + item.value.len;
         if (first) maki_jw_bytes(w, (maki_str){ object.ptr, (size_t)(item.start - object.ptr) });
         first = false;
         if (!is_tag(item, CONDENSE) && !is_tag(item, TRUNCATE)) {
             const char *from = kept ? end : item.start;
-            maki_jw_bytes(w, (maki_str){ from, (size_t)(stop - from) });
+            maki_jw_bytes(w, (maki_str){ from, (size_t)(value_end - from) });
             kept = true;
         }
-        end = stop;
+        end = value_end;
     }
     maki_jw_bytes(w, (maki_str){ end, (size_t)(object.ptr + object.len - end) });
 }
@@ -153,7 +158,8 @@ static uint64_t rows_of(const tagged_set *n)
     return rows;
 }
 
-/* The event of an id: with its message, before row `before`, or, for what came late, without. */
+/* Write the event of an id: with its message, inserted before row `before`; without one for spans that were tagged after
+ * the first event. */
 static maki_status write_event(maki_importing *im, int kind, tagged_set *n, maki_str message,
                                uint64_t before, maki_err *err)
 {
@@ -174,8 +180,8 @@ static maki_status write_event(maki_importing *im, int kind, tagged_set *n, maki
     return maki_import_event(im, kinds[kind].type, err);
 }
 
-/* A summary or marker.  One that is both hides for both ids, but stands only once. */
-static maki_status write_synthetic(maki_importing *im, const waiting *synthetic, maki_err *err)
+/* Write the event of a summary or marker.  One that is both gets an event for each id, but its message only in one. */
+static maki_status write_synthetic(maki_importing *im, const queued *synthetic, maki_err *err)
 {
     maki_tags *tags = im->tags;
     const tagged *t = &synthetic->t;
@@ -185,7 +191,7 @@ static maki_status write_synthetic(maki_importing *im, const waiting *synthetic,
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
         tagged_set *n = NULL;
         if (!t->flag[k] || t->id[k].len == 0) continue;
-        st = set_of(tags, k, t->id[k], &im->arena, &n, err);
+        st = find_or_add_set(tags, k, t->id[k], &im->arena, &n, err);
         if (st == MAKI_OK)
             st = write_event(im, k, n, ev ? (maki_str){ 0 } : object, synthetic->before, err);
         if (ev == 0) ev = im->now.ev;
@@ -193,7 +199,7 @@ static maki_status write_synthetic(maki_importing *im, const waiting *synthetic,
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
         tagged_set *n = NULL;
         if (t->tag[k].len == 0) continue;
-        st = set_of(tags, k, t->tag[k], &im->arena, &n, err);
+        st = find_or_add_set(tags, k, t->tag[k], &im->arena, &n, err);
         if (st == MAKI_OK)
             st = maki_arena_add(&im->arena, &n->evs, &n->ev_count, &n->ev_capacity, &ev, sizeof ev,
                                 err);
@@ -201,7 +207,7 @@ static maki_status write_synthetic(maki_importing *im, const waiting *synthetic,
     return st;
 }
 
-/* Write the first `count` of the queue that are not written. */
+/* Write the events of the queue up to index `count`. */
 static maki_status write_queue(maki_importing *im, size_t count, maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -210,19 +216,19 @@ static maki_status write_queue(maki_importing *im, size_t count, maki_err *err)
     return st;
 }
 
-/* A summary or marker takes effect now, unless a UI message that is still to come says when. */
+/* Write the event of a summary or marker now, or queue it when UI messages that may have its time are pending. */
 static maki_status add_synthetic(maki_importing *im, const tagged *t, maki_str object,
                                  maki_err *err)
 {
     maki_tags *tags = im->tags;
-    waiting synthetic = { .t = *t, .object = object, .before = im->now.seq + 1 };
-    bool due = im->ui_next.len == 0;
+    queued synthetic = { .t = *t, .object = object, .before = im->now.seq + 1 };
+    bool effective = im->ui_next.len == 0;
     for (int k = 0; k < 2; k++) {
         size_t i = 0;
-        due |= t->flag[k] && maki_idset_has(&tags->of[k].ids, t->id[k], &i) &&
-               tags->of[k].list[i].since > 0;
+        effective |= t->flag[k] && maki_idset_has(&tags->of[k].ids, t->id[k], &i) &&
+                     tags->of[k].list[i].since > 0;
     }
-    if (due) {
+    if (effective) {
         maki_status st = write_queue(im, tags->count, err);
         return st == MAKI_OK ? write_synthetic(im, &synthetic, err) : st;
     }
@@ -245,10 +251,11 @@ maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err)
     if (!ui.len) return write_queue(im, tags->count, err);
     for (int k = 0; st == MAKI_OK && k < 2; k++) {
         tagged_set *n = NULL;
-        bool said = maki_json_field_is(ui, "say", kinds[k].say) &&
-                    maki_import_id(maki_json_field(ui, kinds[k].said), kinds[k].id_field, &id);
-        if (!said) continue;
-        st = set_of(tags, k, id, &im->arena, &n, err);
+        bool matches =
+            maki_json_field_is(ui, "say", kinds[k].ui_type) &&
+            maki_import_id(maki_json_field(ui, kinds[k].ui_field), kinds[k].id_field, &id);
+        if (!matches) continue;
+        st = find_or_add_set(tags, k, id, &im->arena, &n, err);
         if (st == MAKI_OK && !n->present) n->since = maki_json_number_field(ui, "ts");
         for (size_t i = tags->written; st == MAKI_OK && i < tags->count; i++) {
             const tagged *t = &tags->queue[i].t;
@@ -282,7 +289,7 @@ maki_status maki_tags_row(maki_importing *im, maki_str object, maki_err *err)
     for (int k = 0; st == MAKI_OK && added && k < 2; k++) {
         tagged_set *n = NULL;
         if (t.tag[k].len == 0) continue;
-        st = set_of(tags, k, t.tag[k], &im->arena, &n, err);
+        st = find_or_add_set(tags, k, t.tag[k], &im->arena, &n, err);
         if (st == MAKI_OK) st = add_row(n, im->now.seq, &im->arena, err);
     }
     return st;

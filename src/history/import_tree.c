@@ -1,8 +1,10 @@
 /* import_tree.c -- import transcripts whose lines form a tree: Pi (Clawdbot, OpenClaw) and Claude Code.
  *
- * A line names the one it goes on from.  Where that is not the place the conversation is at, a rewind
- * to the place of that line comes first, so the log shows the tree as it grew and the view at the end
- * is the path to the leaf.  Lines that are no messages have the place of the line before them. */
+ * In:    lines in the order in which they were written, each with the id of its parent.
+ * Out:   a row for each message; where its parent is not the current position, a rewind to the position of the parent
+ *        first; compactions as condense events.  The view at the end is the path to the leaf.
+ *
+ * A line that is not a message has the position of its parent. */
 #include <string.h>
 
 #include "base/err.h"
@@ -58,7 +60,7 @@ static uint64_t hash_of(maki_str id)
     return hash ? hash : 1;
 }
 
-static maki_status save_position(tree *t, maki_str line, maki_import_position place, bool row,
+static maki_status save_position(tree *t, maki_str line, maki_import_position position, bool row,
                                  maki_err *err)
 {
     maki_str id;
@@ -68,12 +70,12 @@ static maki_status save_position(tree *t, maki_str line, maki_import_position pl
     uint64_t hash = hash_of(id);
     line_slot *s = slot_of(t->slots, t->capacity, hash);
     if (s->hash == 0) t->count++;
-    *s = (line_slot){ hash, (uint32_t)place.seq, (uint32_t)place.ev, (uint32_t)place.summary_ev,
-                      row };
+    *s = (line_slot){ hash, (uint32_t)position.seq, (uint32_t)position.ev,
+                      (uint32_t)position.summary_ev, row };
     return MAKI_OK;
 }
 
-static const line_slot *find(const tree *t, maki_str object, const char *name)
+static const line_slot *find_slot(const tree *t, maki_str object, const char *name)
 {
     maki_str id;
     if (t->capacity == 0 || !maki_import_id(object, name, &id)) return NULL;
@@ -87,8 +89,8 @@ static maki_import_position parent_position(const tree *t, maki_str line)
 {
     const char *parent = t->claude ? "parentUuid" : "parentId";
     maki_str value;
-    const line_slot *s = find(t, line, parent);
-    if (!s && t->claude) s = find(t, line, "logicalParentUuid");
+    const line_slot *s = find_slot(t, line, parent);
+    if (!s && t->claude) s = find_slot(t, line, "logicalParentUuid");
     if (s) return (maki_import_position){ s->seq, s->ev, s->summary_ev };
     bool root = maki_json_get(line, maki_str_of(parent), &value) &&
                 maki_json_kind_of(value) == MAKI_JSON_NULL &&
@@ -96,20 +98,20 @@ static maki_import_position parent_position(const tree *t, maki_str line)
     return root ? (maki_import_position){ 0 } : t->im->now;
 }
 
-static maki_status rewind_to(tree *t, maki_import_position place, maki_err *err)
+static maki_status rewind_to(tree *t, maki_import_position position, maki_err *err)
 {
     maki_importing *im = t->im;
-    if (place.seq == im->now.seq && place.ev == im->now.ev) return MAKI_OK;
-    maki_jw_print(maki_draft_begin(&im->fields), "'to':%i,'toEv':%i,'imported':true", place.seq,
-                  place.ev);
+    if (position.seq == im->now.seq && position.ev == im->now.ev) return MAKI_OK;
+    maki_jw_print(maki_draft_begin(&im->fields), "'to':%i,'toEv':%i,'imported':true", position.seq,
+                  position.ev);
     maki_status st = maki_import_event(im, "rewind", err);
-    im->now.summary_ev = place.summary_ev;
+    im->now.summary_ev = position.summary_ev;
     return st;
 }
 
 /* ---- rows from lines ---------------------------------------------------------------------------------- */
 
-/* A block in Anthropic's names: toolCall becomes tool_use, an image gets its source. */
+/* Write a block in Anthropic's names: toolCall becomes tool_use, an image gets its source. */
 static void write_block(maki_jw *w, maki_str block)
 {
     maki_str type, data;
@@ -128,7 +130,7 @@ static void write_block(maki_jw *w, maki_str block)
     }
 }
 
-/* The field `content`. */
+/* Write the field `content`. */
 static void write_content(maki_jw *w, maki_str content)
 {
     if (maki_json_kind_of(content) != MAKI_JSON_ARRAY) {
@@ -141,14 +143,14 @@ static void write_content(maki_jw *w, maki_str content)
     maki_jw_end_array(w);
 }
 
-/* What stands between the quotes of a string field. */
+/* A string field without its quotes; empty when it is missing. */
 static maki_str inside_of(maki_str object, const char *name)
 {
     maki_str text;
     return maki_import_id(object, name, &text) ? maki_json_inside(text) : (maki_str){ "", 0 };
 }
 
-/* A command that the user ran, as text of the user. */
+/* Write a command that the user ran, with its output, as text of the user. */
 static void write_shell(maki_jw *w, maki_str message)
 {
     const maki_str parts[] = { MAKI_LIT("$ "), inside_of(message, "command"), MAKI_LIT("\\n"),
@@ -157,32 +159,36 @@ static void write_shell(maki_jw *w, maki_str message)
     maki_write_joined(w, parts, 4);
 }
 
-/* A message of Pi: its own fields in OpenAI's or Anthropic's names, the line's as `original`; left open. */
+/* Write a message of Pi: its own fields in OpenAI's or Anthropic's names, the line's as `original`; left open. */
 static void pi_message(maki_jw *w, maki_str line, maki_str message)
 {
     maki_str role, id = { "", 0 }, written = MAKI_LIT("\"user\"");
     bool has_role = maki_import_id(message, "role", &role);
-    bool result = has_role && maki_json_text_in(role, "toolResult");
-    bool run = has_role && maki_json_text_in(role, "bashExecution");
-    bool said = has_role && maki_json_text_in(role, "custom|hookMessage");
-    if (result) (void)maki_import_id(message, "toolCallId", &id);
-    if (result)
+    bool is_result = has_role && maki_json_text_in(role, "toolResult");
+    bool is_shell = has_role && maki_json_text_in(role, "bashExecution");
+    bool is_custom = has_role && maki_json_text_in(role, "custom|hookMessage");
+    if (is_result) (void)maki_import_id(message, "toolCallId", &id);
+    if (is_result)
         written = MAKI_LIT("\"tool\"");
-    else if (has_role && !run && !said)
+    else if (has_role && !is_shell && !is_custom)
         written = role;
     maki_jw_print(w, "{'role':%v,'tool_call_id':%v", written, id);
-    if (run)
+    if (is_shell)
         write_shell(w, message);
     else
         write_content(w, maki_json_field(message, "content"));
-    maki_write_rest(w, message, run ? "role" : result ? "role content toolCallId" : "role content");
+    maki_write_rest(w, message,
+                    is_shell    ? "role"
+                    : is_result ? "role content toolCallId"
+                                : "role content");
     maki_jw_field_object(w, "original");
     maki_write_rest(w, line, "message");
-    if (result || run || said) maki_jw_field_raw(w, "role", role);
+    if (is_result || is_shell || is_custom) maki_jw_field_raw(w, "role", role);
     maki_jw_end_object(w);
 }
 
-/* A message of Claude Code as it is, with the time of its line, and the line's fields as `original`; left open. */
+/* Write a message of Claude Code unchanged, with the time of its line, and the line's fields as
+ * `original`; left open. */
 static void claude_message(maki_jw *w, maki_str line, maki_str message)
 {
     maki_jw_object(w);
@@ -192,7 +198,7 @@ static void claude_message(maki_jw *w, maki_str line, maki_str message)
     maki_import_original(w, line, "message");
 }
 
-/* A summary of Pi, of another branch or of earlier messages; the object is left open. */
+/* Write a summary of Pi, of another branch or of earlier messages; the object is left open. */
 static void summary_message(maki_jw *w, maki_str line)
 {
     const maki_str parts[] = { MAKI_LIT("<summary>\\n"), inside_of(line, "summary"),
@@ -207,9 +213,9 @@ static maki_status pi_compaction(tree *t, maki_str line, maki_err *err)
     maki_importing *im = t->im;
     maki_jw *w = maki_draft_begin(&im->row);
     maki_str id;
-    const line_slot *kept = find(t, line, "firstKeptEntryId");
+    const line_slot *first_kept = find_slot(t, line, "firstKeptEntryId");
     uint64_t before = im->now.seq + 1;
-    if (kept) before = kept->row ? kept->seq : kept->seq + 1u;
+    if (first_kept) before = first_kept->row ? first_kept->seq : first_kept->seq + 1u;
     summary_message(w, line);
     maki_jw_print(w, "'isSummary':true,'condenseId':%v",
                   maki_import_id(line, "id", &id) ? id : MAKI_LIT("\"compaction\""));
@@ -223,7 +229,7 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
     tree *t = ctx;
     maki_importing *im = t->im;
     maki_str message = maki_json_field(line, "message"), type;
-    maki_import_position place = parent_position(t, line);
+    maki_import_position position = parent_position(t, line);
     bool added = false;
     if (!maki_import_id(line, "type", &type)) {
         im->report->other++;
@@ -240,10 +246,10 @@ static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
             if (im->line == 1) maki_jw_print(&im->notes.w, "'header':%v", line);
             return MAKI_OK;
         }
-        t->leaf = place;
-        return save_position(t, line, place, false, err);
+        t->leaf = position;
+        return save_position(t, line, position, false, err);
     }
-    maki_status st = rewind_to(t, place, err);
+    maki_status st = rewind_to(t, position, err);
     if (st != MAKI_OK) return st;
     if (compaction) {
         st = pi_compaction(t, line, err);
@@ -271,14 +277,14 @@ static bool has_results(maki_str message)
     return false;
 }
 
-/* Is it a new branch?  The parts of one reply, and the results of parallel calls, have different lines of the same turn
- * as parents: they continue at the current end. */
-static bool branches(const tree *t, maki_str message, maki_import_position place,
-                     uint64_t message_id)
+/* Does the line begin a new branch?  The parts of one reply, and the results of parallel calls, have different
+ * lines of the same turn as parents: they continue at the current end. */
+static bool is_new_branch(const tree *t, maki_str message, maki_import_position position,
+                          uint64_t message_id)
 {
     const maki_import_position *now = &t->im->now;
-    if (place.ev != now->ev) return true;
-    if (place.seq == now->seq) return false;
+    if (position.ev != now->ev) return true;
+    if (position.seq == now->seq) return false;
     return !(has_results(message) || (message_id && message_id == t->last_message));
 }
 
@@ -287,16 +293,16 @@ static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
     tree *t = ctx;
     maki_importing *im = t->im;
     maki_str message = maki_json_field(line, "message"), id;
-    maki_import_position place = parent_position(t, line);
+    maki_import_position position = parent_position(t, line);
     bool added = false;
     if (!maki_json_field_in(line, "type", "user|assistant") ||
         maki_json_kind_of(message) != MAKI_JSON_OBJECT || !maki_import_id(message, "role", &id)) {
         im->report->other++;
-        return save_position(t, line, place, false, err);
+        return save_position(t, line, position, false, err);
     }
     uint64_t message_id = maki_import_id(message, "id", &id) ? hash_of(id) : 0;
     maki_status st = MAKI_OK;
-    if (branches(t, message, place, message_id)) st = rewind_to(t, place, err);
+    if (is_new_branch(t, message, position, message_id)) st = rewind_to(t, position, err);
     if (st != MAKI_OK) return st;
     maki_jw *w = maki_draft_begin(&im->row);
     claude_message(w, line, message);

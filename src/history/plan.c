@@ -23,8 +23,9 @@ struct maki_planned_event {
     const maki_event *event; /* in the list; gone after the rollback */
     const char *type;
     uint64_t ev, written;
-    maki_planned_event *replaced_by; /* whose message stands for this one's, too; NULL: it stays */
-    maki_str rest;                   /* its fields but what it hides; at last all of them */
+    maki_planned_event
+        *replaced_by; /* the event whose message replaces this one's; NULL: none, it is written */
+    maki_str rest;    /* its fields without what it hides; after prepare_events all of them */
 };
 
 maki_status maki_plan_begin(maki_plan *plan, maki_conv *conv, maki_err *err)
@@ -59,7 +60,7 @@ void maki_plan_end(maki_plan *plan)
 
 /* ---- the events of the dry run --------------------------------------------------------------------- */
 
-static maki_planned_event *find(const maki_plan *plan, uint64_t ev)
+static maki_planned_event *find_planned(const maki_plan *plan, uint64_t ev)
 {
     for (size_t i = 0; i < plan->count; i++) {
         if (plan->hiding[i].ev == ev) return &plan->hiding[i];
@@ -67,12 +68,12 @@ static maki_planned_event *find(const maki_plan *plan, uint64_t ev)
     return NULL;
 }
 
-/* The event that is written instead of it. */
-static maki_planned_event *final_replacement(maki_planned_event *one)
+/* The event that is written instead of `planned`: itself, when nothing replaced it. */
+static maki_planned_event *final_replacement(maki_planned_event *planned)
 {
-    while (one->replaced_by)
-        one = one->replaced_by;
-    return one;
+    while (planned->replaced_by)
+        planned = planned->replaced_by;
+    return planned;
 }
 
 /* Fields that are not copied: the log or write_hiding writes them, and the record has the cost of all summaries. */
@@ -88,13 +89,13 @@ static bool is_rewritten(maki_str key)
 }
 
 /* Copy the fields of an event of the dry run that are written unchanged. */
-static maki_status keep_rest(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status copy_rest(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     maki_plan *plan = ctx;
-    maki_planned_event *one = find(plan, ev);
+    maki_planned_event *planned = find_planned(plan, ev);
     maki_str event;
     (void)at;
-    if (!one || one->replaced_by) return MAKI_OK;
+    if (!planned || planned->replaced_by) return MAKI_OK;
     maki_buf rest = maki_buf_new(plan->arena.alloc, ARENA_MAX);
     maki_status st = maki_json_check(row, &event, err);
     MAKI_JSON_EACH(item, maki_json_items(st == MAKI_OK ? event : MAKI_LIT("{}"))) {
@@ -105,13 +106,13 @@ static maki_status keep_rest(void *ctx, uint64_t ev, maki_str row, uint64_t at, 
         maki_buf_add(&rest, item.value);
     }
     if (st == MAKI_OK) st = maki_buf_status(&rest, err);
-    one->rest = maki_arena_copy(&plan->arena, maki_buf_str(&rest));
+    planned->rest = maki_arena_copy(&plan->arena, maki_buf_str(&rest));
     maki_buf_free(&rest);
     return st == MAKI_OK ? maki_arena_status(&plan->arena, err) : st;
 }
 
-/* List the condenses and truncations that count, and which replaced which. */
-static maki_status collect(maki_plan *plan, maki_err *err)
+/* List the active condenses and truncations of the dry run, and which of them replaced which. */
+static maki_status collect_hiding(maki_plan *plan, maki_err *err)
 {
     const maki_events *events = &plan->conv->events;
     assert(events->count >= plan->changes);
@@ -121,26 +122,27 @@ static maki_status collect(maki_plan *plan, maki_err *err)
     for (size_t i = plan->changes; i < events->count; i++) {
         const maki_event *e = &events->at[i];
         if (e->dead || (e->type != MAKI_EVENT_CONDENSE && e->type != MAKI_EVENT_TRUNCATE)) continue;
-        maki_planned_event *one = &plan->hiding[plan->count++];
-        *one = (maki_planned_event){ .event = e, .type = maki_event_name(e->type), .ev = e->ev };
+        maki_planned_event *planned = &plan->hiding[plan->count++];
+        *planned =
+            (maki_planned_event){ .event = e, .type = maki_event_name(e->type), .ev = e->ev };
         for (size_t k = 0; k < e->hidden_ev_count; k++) {
-            maki_planned_event *older = find(plan, e->hidden_evs[k]);
-            if (older) older->replaced_by = one;
+            maki_planned_event *older = find_planned(plan, e->hidden_evs[k]);
+            if (older) older->replaced_by = planned;
         }
     }
-    return maki_log_each_event_from(plan->conv->log, plan->mark.ev, plan->end, keep_rest, plan,
+    return maki_log_each_event_from(plan->conv->log, plan->mark.ev, plan->end, copy_rest, plan,
                                     err);
 }
 
 /* ---- the group to write ---------------------------------------------------------------------------- */
 
-static bool before(const void *a, const void *b)
+static bool is_before(const void *a, const void *b)
 {
     return ((const maki_span64 *)a)->from < ((const maki_span64 *)b)->from;
 }
 
-/* The fields of `one`: what it and those that it replaced hide, merged and sorted, and the copied fields. */
-static maki_status write_hiding(maki_plan *plan, maki_planned_event *one, maki_decision *out,
+/* Write the fields of `planned`: what it and those that it replaced hide, merged and sorted, and the copied fields. */
+static maki_status write_hiding(maki_plan *plan, maki_planned_event *planned, maki_decision *out,
                                 maki_err *err)
 {
     size_t count = 0, synthetic_count = 0, n = 0;
@@ -155,7 +157,7 @@ static maki_status write_hiding(maki_plan *plan, maki_planned_event *one, maki_d
     count = synthetic_count = 0;
     for (size_t i = 0; i < plan->count; i++) {
         const maki_event *e = plan->hiding[i].event;
-        if (final_replacement(&plan->hiding[i]) != one) continue;
+        if (final_replacement(&plan->hiding[i]) != planned) continue;
         for (size_t k = 0; k < e->hidden_count; k++)
             spans[count++] = e->hidden[k];
         for (size_t k = 0; k < e->hidden_ev_count; k++) {
@@ -165,7 +167,7 @@ static maki_status write_hiding(maki_plan *plan, maki_planned_event *one, maki_d
         for (size_t k = 0; k < e->hidden_above_count; k++)
             synthetic[synthetic_count++] = e->hidden_above[k];
     }
-    maki_status st = maki_sort(spans, count, sizeof *spans, before, &plan->arena, err);
+    maki_status st = maki_sort(spans, count, sizeof *spans, is_before, &plan->arena, err);
     for (size_t i = 1; i < count; i++) {
         if (spans[i].from == spans[n].to + 1)
             spans[n].to = spans[i].to;
@@ -173,7 +175,7 @@ static maki_status write_hiding(maki_plan *plan, maki_planned_event *one, maki_d
             spans[++n] = spans[i];
     }
     maki_decision_hidden(out, spans, count ? n + 1 : 0, synthetic, synthetic_count);
-    maki_buf_add(&out->fields, one->rest);
+    maki_buf_add(&out->fields, planned->rest);
     return st;
 }
 
@@ -186,20 +188,20 @@ static maki_status copy_fields(maki_plan *plan, const maki_decision *d, maki_str
     return st == MAKI_OK ? maki_arena_status(&plan->arena, err) : st;
 }
 
-/* While the dry run can still be read: the fields of all events to be written. */
+/* Build the fields of all events to be written, while the dry run can still be read. */
 static maki_status prepare_events(maki_plan *plan, maki_str *edits, maki_err *err)
 {
     maki_conv *conv = plan->conv;
     const maki_view *view;
     maki_decision d = { .fields = maki_buf_new(conv->env.alloc, ARENA_MAX) };
     maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) st = collect(plan, err);
+    if (st == MAKI_OK) st = collect_hiding(plan, err);
     for (size_t i = 0; st == MAKI_OK && i < plan->count; i++) {
-        maki_planned_event *one = &plan->hiding[i];
-        if (one->replaced_by) continue;
+        maki_planned_event *planned = &plan->hiding[i];
+        if (planned->replaced_by) continue;
         maki_buf_clear(&d.fields);
-        st = write_hiding(plan, one, &d, err);
-        if (st == MAKI_OK) st = copy_fields(plan, &d, &one->rest, err);
+        st = write_hiding(plan, planned, &d, err);
+        if (st == MAKI_OK) st = copy_fields(plan, &d, &planned->rest, err);
     }
     maki_buf_clear(&d.fields);
     d.type = NULL;
@@ -241,9 +243,10 @@ maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, 
     if (st == MAKI_OK && conv->events.count != plan->changes)
         st = maki_fail(err, MAKI_CONFLICT, "the conversation was changed since it was read");
     for (size_t i = 0; st == MAKI_OK && i < plan->count; i++) {
-        maki_planned_event *one = &plan->hiding[i];
-        if (!one->replaced_by)
-            st = maki_log_add_event(conv->log, one->type, one->rest, &one->written, err);
+        maki_planned_event *planned = &plan->hiding[i];
+        if (!planned->replaced_by)
+            st =
+                maki_log_add_event(conv->log, planned->type, planned->rest, &planned->written, err);
     }
     if (st == MAKI_OK && edits.len)
         st = maki_log_add_event(conv->log, "prune", edits, &plan->pruned, err);
@@ -255,6 +258,6 @@ maki_status maki_plan_write(maki_plan *plan, const char *type, maki_str fields, 
 
 uint64_t maki_plan_event(const maki_plan *plan, uint64_t ev)
 {
-    maki_planned_event *one = find(plan, ev);
-    return one ? final_replacement(one)->written : plan->pruned;
+    maki_planned_event *planned = find_planned(plan, ev);
+    return planned ? final_replacement(planned)->written : plan->pruned;
 }

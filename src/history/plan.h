@@ -1,6 +1,6 @@
 /* plan.h -- changes that are applied as a dry run first, and written as one group.
  *
- *     maki_plan_begin    from here on the changes of the conversation are a dry run, visible to this handle alone
+ *     maki_plan_begin    from now on, changes of the conversation are a dry run, visible to this handle alone
  *     ...                condense, truncate, prune, undo: any number of them
  *     maki_plan_write    the net effect as one group: an event for each synthetic message that stayed (it also hides
  *                        what the messages that it replaced had hidden), one prune for all texts, and a record with
@@ -19,8 +19,8 @@ typedef struct maki_plan {
     maki_conv *conv;
     bool dry_run; /* begun, and neither written nor rolled back */
     maki_log_mark mark;
-    size_t changes; /* at the beginning: events that change the view, */
-    uint64_t end;   /* and where they ended in the file */
+    size_t changes; /* at maki_plan_begin: the number of events that change the view, */
+    uint64_t end;   /* and the end of the events in the file */
     maki_arena arena;
     maki_planned_event *hiding; /* the condenses and truncations of the dry run */
     size_t count;

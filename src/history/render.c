@@ -2,7 +2,7 @@
  *
  * In:    a view, or rows that are in no log; the protocol and its style; extra rows for the newest question.
  * Out:   items of the open array of a JSON writer.
- * Must stay true: constant memory; the order of the view is kept; a row that is not JSON is written as no message. */
+ * Must stay true: constant memory; the order of the view is kept; a row that is not JSON counts as an empty object. */
 #include "history/render.h"
 
 #include "history/facts.h"
@@ -15,20 +15,20 @@ static maki_str message_of(const maki_view_message *seen)
 
 /* ---- system prompt ---------------------------------------------------------------------------------------- */
 
-typedef struct prompting {
+typedef struct system_writer {
     maki_protocol protocol;
     maki_jw *w;
     bool found;
-    bool over; /* the first message of another role was reached */
-} prompting;
+    bool ended; /* the first message of another role was reached */
+} system_writer;
 
-static maki_status prompt_row(void *ctx, const maki_view_message *seen, maki_err *err)
+static maki_status write_system_row(void *ctx, const maki_view_message *seen, maki_err *err)
 {
-    prompting *p = ctx;
+    system_writer *p = ctx;
     maki_str row = message_of(seen);
     (void)err;
     if (!maki_wire_is_system(row)) {
-        p->over = true;
+        p->ended = true;
         return MAKI_CANCELLED;
     }
     p->found = true;
@@ -39,21 +39,21 @@ static maki_status prompt_row(void *ctx, const maki_view_message *seen, maki_err
 maki_status maki_render_system(maki_conv *conv, const maki_view *view, maki_protocol protocol,
                                maki_jw *w, bool *found, maki_err *err)
 {
-    prompting p = { .protocol = protocol, .w = w };
+    system_writer p = { .protocol = protocol, .w = w };
     maki_status st = MAKI_OK;
     if (maki_wire_system_is_separate(protocol))
-        st = maki_conv_each(conv, view, prompt_row, &p, err);
+        st = maki_conv_each(conv, view, write_system_row, &p, err);
     *found = p.found;
-    return p.over ? MAKI_OK : st;
+    return p.ended ? MAKI_OK : st;
 }
 
 /* ---- messages -------------------------------------------------------------------------------------------- */
 
-typedef struct rendering {
+typedef struct renderer {
     maki_wire_writer *writer;
     maki_render_extra extra;
-    uint64_t before; /* the message before which the extra rows stand; 0: none */
-} rendering;
+    uint64_t before; /* the message before which the extra rows are written; 0: at the end */
+} renderer;
 
 /* The newest user message that is not a tool result; found in the index. */
 static maki_status newest_question(const maki_view *view, uint64_t *seq, maki_err *err)
@@ -74,7 +74,8 @@ static maki_status newest_question(const maki_view *view, uint64_t *seq, maki_er
     return MAKI_OK;
 }
 
-static maki_status add_extra(rendering *r, maki_err *err)
+/* Write the extra rows, once. */
+static maki_status add_extra(renderer *r, maki_err *err)
 {
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < r->extra.count; i++)
@@ -85,7 +86,7 @@ static maki_status add_extra(rendering *r, maki_err *err)
 
 static maki_status render_row(void *ctx, const maki_view_message *seen, maki_err *err)
 {
-    rendering *r = ctx;
+    renderer *r = ctx;
     maki_status st = MAKI_OK;
     if (seen->seq && seen->seq == r->before) st = add_extra(r, err);
     return st == MAKI_OK ? maki_wire_writer_add(r->writer, message_of(seen), err) : st;
@@ -94,7 +95,7 @@ static maki_status render_row(void *ctx, const maki_view_message *seen, maki_err
 maki_status maki_render(maki_conv *conv, const maki_view *view, const maki_wire_style *style,
                         maki_render_extra extra, maki_jw *w, bool *any, maki_err *err)
 {
-    rendering r = { .extra = extra };
+    renderer r = { .extra = extra };
     maki_status st = extra.count ? newest_question(view, &r.before, err) : MAKI_OK;
     if (st == MAKI_OK)
         st = maki_wire_writer_open(maki_log_env(maki_conv_log(conv)), style, w, &r.writer, err);
@@ -108,7 +109,7 @@ maki_status maki_render(maki_conv *conv, const maki_view *view, const maki_wire_
 maki_status maki_render_rows(const maki_env *env, maki_render_extra rows,
                              const maki_wire_style *style, maki_jw *w, bool *any, maki_err *err)
 {
-    rendering r = { .extra = rows };
+    renderer r = { .extra = rows };
     maki_status st = maki_wire_writer_open(env, style, w, &r.writer, err);
     if (st == MAKI_OK) st = add_extra(&r, err);
     if (st == MAKI_OK) st = maki_wire_writer_end(r.writer, any, err);

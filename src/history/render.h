@@ -7,13 +7,13 @@
 #include "history/conv.h"
 #include "wire/write.h"
 
-/* The texts of the system messages that stand before all others, as items of the open array `w` is in; for
+/* Write the texts of the system messages before all others as items of the open array of `w`; for
  * protocols that have them outside the messages (maki_wire_system_is_separate).  `w` may be NULL.  *found: there
  * is such a message. */
 maki_status maki_render_system(maki_conv *conv, const maki_view *view, maki_protocol protocol,
                                maki_jw *w, bool *found, maki_err *err);
 
-/* The messages, into the open array `w` is in.  *any: there was one to write that is not the system's. */
+/* Write the messages as items of the open array of `w`.  *any: at least one that is not a system message was written. */
 maki_status maki_render(maki_conv *conv, const maki_view *view, const maki_wire_style *style,
                         maki_render_extra extra, maki_jw *w, bool *any, maki_err *err);
 /* The same for rows that are in no log. */

@@ -1,4 +1,5 @@
-/* summarizer.h -- a summarizer: the function that writes a summary of messages, as a table handed in by the caller. */
+/* summarizer.h -- a summarizer: the function that writes a summary of messages, given by the caller;
+ * its request, its result, and their fields in events. */
 #ifndef MAKI_HISTORY_SUMMARIZER_H
 #define MAKI_HISTORY_SUMMARIZER_H
 
@@ -10,7 +11,7 @@
 #include "base/limits.h"
 
 enum {
-    MAKI_COVER_LEN = 16,       /* of the hash of what a summary is about */
+    MAKI_COVER_LEN = 16,       /* bytes of the hash of the messages that a summary covers */
     MAKI_LOST_FACTS_MAX = 1000 /* bytes of the list of lost facts */
 };
 
@@ -24,7 +25,7 @@ typedef struct maki_summary_request {
     const unsigned char *cover; /* the messages as a hash (conv.h); NULL: unknown */
 } maki_summary_request;
 
-/* How many facts of the messages the summary still holds (summary/measure.h). */
+/* How many facts of the messages are in the summary (summary/measure.h). */
 typedef struct maki_fact_coverage {
     bool measured;
     uint64_t kept, lost;
@@ -32,16 +33,16 @@ typedef struct maki_fact_coverage {
     char list[MAKI_LOST_FACTS_MAX]; /* the first ones lost, JSON strings with commas between them */
 } maki_fact_coverage;
 
-/* What models took for summaries, all requests together, also those whose summary was not used. */
+/* The tokens and cost of summaries by models: the sum of all requests, also of those whose summary was not used. */
 typedef struct maki_summary_usage {
-    char model[MAKI_MODEL_MAX]; /* that was asked last; "": none was */
+    char model[MAKI_MODEL_MAX]; /* of the last request; "": none was sent */
     double input, output;       /* tokens; 0: unknown */
     double cost;                /* in dollars; 0: unknown, or none */
 } maki_summary_usage;
 void maki_summary_usage_add(maki_summary_usage *sum, const maki_summary_usage *more);
 
 typedef struct maki_summary {
-    maki_str text; /* not escaped; in the arena handed to the summariser */
+    maki_str text; /* not escaped; in the arena given to the summarizer */
     maki_summary_usage usage;
     maki_fact_coverage survey;
     maki_err fell_back; /* why a fallback wrote it; status MAKI_OK: none did */

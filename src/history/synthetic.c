@@ -1,6 +1,7 @@
 /* synthetic.c -- build the JSON of synthetic messages: a truncation marker, a summary, plain text.
  *
- * In:    texts, ids and times.  Out: one validated JSON object in the arena.  The formats are those of roo, field by field. */
+ * In:    texts, ids and times.  Out: one validated JSON object in the arena.
+ * The formats are those of roo, field by field. */
 #include "history/synthetic.h"
 
 #include "base/json_build.h"

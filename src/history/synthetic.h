@@ -7,10 +7,10 @@
 
 #include <maki/env.h>
 
-/* Said in a summary before its text: some providers want reasoning before every tool call. */
+/* The reasoning block before the text of a summary: some providers want reasoning before every tool call. */
 #define MAKI_SUMMARY_REASONING \
     "Condensing conversation context. The summary captures key information."
-/* What stands in for an image that the summariser cannot see. */
+/* Replaces an image in the input of a summarizer. */
 #define MAKI_IMAGE_PLACEHOLDER "[An image stood here]"
 /* Before the text of a summary that is a system message. */
 #define MAKI_SOFT_SUMMARY "[Previous conversation summary]\n"

@@ -1,7 +1,7 @@
 /* timeline.c -- make a view: from the events of a log, and the view of its parent, to ranges and synthetic messages.
  *
  * In:    the list of events, the revision, the view of a fork's parent.
- * Out:   the view, in the arena; event.dead of each event.
+ * Out:   the view, in the arena; event.dead of each event: it has no effect in this view.
  * Must stay true: the same files and revision give the same view, on every machine.  It reads no message, only the
  *        index, and never fails but for memory or a damaged index.
  *
@@ -19,15 +19,15 @@
 
 /* ---- building the view ------------------------------------------------------------------------------ */
 
-typedef struct building {
+typedef struct view_builder {
     const maki_view_at *at;
     maki_view *view;
     maki_arena *arena;
     maki_err *err;
     maki_status status;
-} building;
+} view_builder;
 
-static void insert_item(building *b, size_t at, maki_view_item item)
+static void insert_item(view_builder *b, size_t at, maki_view_item item)
 {
     maki_view *v = b->view;
     if (b->status == MAKI_OK)
@@ -39,7 +39,7 @@ static void insert_item(building *b, size_t at, maki_view_item item)
     v->items[at] = item;
 }
 
-static void remove_item(building *b, size_t at)
+static void remove_item(view_builder *b, size_t at)
 {
     maki_view *v = b->view;
     assert(at < v->count);
@@ -48,7 +48,7 @@ static void remove_item(building *b, size_t at)
 }
 
 /* Remove messages [from, to] from the view. */
-static void hide(building *b, uint64_t from, uint64_t to)
+static void hide(view_builder *b, uint64_t from, uint64_t to)
 {
     maki_view *v = b->view;
     for (size_t i = 0; b->status == MAKI_OK && i < v->count; i++) {
@@ -71,7 +71,7 @@ static void hide(building *b, uint64_t from, uint64_t to)
 }
 
 /* Insert a synthetic message before message event->before, after others that stand there already. */
-static void insert_synthetic(building *b, maki_log *log, const maki_event *event)
+static void insert_synthetic(view_builder *b, maki_log *log, const maki_event *event)
 {
     maki_view *v = b->view;
     maki_view_item item = { .log = log, .synthetic = event };
@@ -102,7 +102,7 @@ static bool hides_synthetic(const maki_event *event, const maki_view_item *item)
     return false;
 }
 
-static void apply_hiding(building *b, maki_log *log, const maki_event *event)
+static void apply_hiding(view_builder *b, maki_log *log, const maki_event *event)
 {
     maki_view *v = b->view;
     bool hides = b->at->hiding == MAKI_HIDING;
@@ -115,7 +115,7 @@ static void apply_hiding(building *b, maki_log *log, const maki_event *event)
     if (event->synthetic_len && b->at->hiding != MAKI_ROWS_ONLY) insert_synthetic(b, log, event);
 }
 
-static void add_pin(building *b, uint64_t seq)
+static void add_pin(view_builder *b, uint64_t seq)
 {
     maki_view *v = b->view;
     if (maki_view_pinned(v, seq)) return;
@@ -131,7 +131,7 @@ static void remove_pin(maki_view *v, uint64_t seq)
     }
 }
 
-static void add_trim(building *b, const maki_trim *trim)
+static void add_trim(view_builder *b, const maki_trim *trim)
 {
     maki_view *v = b->view;
     if (b->status == MAKI_OK)
@@ -147,8 +147,8 @@ static bool by_text(const void *a, const void *b)
     return x->part < y->part;
 }
 
-/* Sort them, and of several for one text keep the newest: a trim applies to the whole original text. */
-static void sort_trims(building *b)
+/* Sort the trims, and of several for one text keep the newest: a trim applies to the original text. */
+static void sort_trims(view_builder *b)
 {
     maki_view *v = b->view;
     size_t n = 0;
@@ -161,7 +161,7 @@ static void sort_trims(building *b)
     v->trim_count = n;
 }
 
-static void apply(building *b, maki_log *log, const maki_event *event)
+static void apply(view_builder *b, maki_log *log, const maki_event *event)
 {
     switch (event->type) {
     case MAKI_EVENT_CONDENSE:
@@ -189,7 +189,8 @@ static bool is_undone(const maki_event *e, uint64_t target, uint64_t to)
 
 /* Newest to oldest: which events count at this revision, and which ranges of messages are in the view (`b` may be
  * NULL).  Returns how far the view reaches into the parent. */
-static uint64_t walk_back(building *b, maki_log *log, maki_events *events, const maki_view_at *at)
+static uint64_t walk_back(view_builder *b, maki_log *log, maki_events *events,
+                          const maki_view_at *at)
 {
     uint64_t base = maki_log_base(log), top = at->seq, ev = at->ev;
     for (size_t i = 0; i < events->count; i++)
@@ -221,8 +222,8 @@ uint64_t maki_view_parent_end(maki_log *log, maki_events *events, const maki_vie
     return walk_back(NULL, log, events, at);
 }
 
-/* The view of the parent, up to message `seq`. */
-static void add_parent(building *b, const maki_view *parent, uint64_t seq)
+/* Insert the view of the parent, up to message `seq`. */
+static void add_parent(view_builder *b, const maki_view *parent, uint64_t seq)
 {
     size_t n = 0;
     for (size_t i = 0; i < parent->count; i++) {
@@ -239,7 +240,7 @@ static void add_parent(building *b, const maki_view *parent, uint64_t seq)
 }
 
 /* An edit that was undone: its replacement message is hidden, too, and the results of the calls in it. */
-static void hide_edit(building *b, maki_log *log, uint64_t with)
+static void hide_edit(view_builder *b, maki_log *log, uint64_t with)
 {
     maki_row row;
     uint64_t to = with;
@@ -254,7 +255,7 @@ static void hide_edit(building *b, maki_log *log, uint64_t with)
 maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *parent,
                            const maki_view_at *at, maki_arena *arena, maki_view *out, maki_err *err)
 {
-    building b = { .at = at, .view = out, .arena = arena, .err = err, .status = MAKI_OK };
+    view_builder b = { .at = at, .view = out, .arena = arena, .err = err, .status = MAKI_OK };
     *out = (maki_view){ 0 };
     uint64_t parent_end = walk_back(&b, log, events, at);
     if (parent) add_parent(&b, parent, parent_end);
@@ -340,8 +341,8 @@ static uint64_t count_only_in(const maki_view *view, const maki_view *other, uin
     return n;
 }
 
-/* Tokens that the trims of a message save. */
-static uint64_t saved_of(const maki_view *view, uint64_t seq)
+/* The tokens that the trims of a message save. */
+static uint64_t tokens_saved(const maki_view *view, uint64_t seq)
 {
     uint64_t saved = 0;
     for (size_t i = maki_view_trims_from(view, seq);
@@ -358,7 +359,7 @@ static uint64_t count_shorter_in(const maki_view *view, const maki_view *other, 
         bool next = view->trims[i]->seq != seq;
         seq = view->trims[i]->seq;
         if (!next || !maki_view_has(view, seq) || !maki_view_has(other, seq) ||
-            saved_of(view, seq) <= saved_of(other, seq))
+            tokens_saved(view, seq) <= tokens_saved(other, seq))
             continue;
         if (n++ == 0) *first = seq;
     }

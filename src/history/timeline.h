@@ -5,8 +5,8 @@
  *
  *   - undo {target} reverts an earlier event; undoing the undo applies it again; with `to` it reverts all events
  *     from the one to the other that hide or trim: those of a run;
- *   - rewind {to, toEv} restores the view of an earlier revision; what came between is left out, and
- *     the conversation continues after it;
+ *   - rewind {to, toEv} restores the view of an earlier revision; what came between is not in the view, and
+ *     the conversation continues from there;
  *   - condense and truncate hide messages and insert a synthetic one, which the event carries;
  *   - trim shortens one text of a message, prune any number of texts; pin and unpin mark a message.
  *
@@ -38,8 +38,8 @@ typedef struct maki_view_at {
     uint64_t seq, ev;       /* the revision */
     uint64_t undo, undo_to; /* as if an event undo {target, to} followed; 0: none */
     enum {
-        MAKI_HIDING,   /* as it is */
-        MAKI_UNHIDDEN, /* nothing is hidden; synthetic messages stand in their places */
+        MAKI_HIDING,   /* what events hide is hidden */
+        MAKI_UNHIDDEN, /* nothing is hidden; synthetic messages are in their places */
         MAKI_ROWS_ONLY /* messages of the log alone, none hidden */
     } hiding;
 } maki_view_at;
@@ -53,22 +53,22 @@ maki_status maki_view_make(maki_log *log, maki_events *events, const maki_view *
                            const maki_view_at *at, maki_arena *arena, maki_view *out,
                            maki_err *err);
 
-/* How many messages it has. */
+/* How many messages the view has, synthetic ones included. */
 uint64_t maki_view_count(const maki_view *view);
 
-/* What a step did to a view, in messages of the log: a summary or a marker is none. */
+/* What a step did to a view, in messages of the log: summaries and markers are not counted. */
 typedef struct maki_view_change {
     uint64_t hidden, restored;    /* no longer in view; in view again */
     uint64_t shortened, expanded; /* with less text than before; with more */
     uint64_t seq;                 /* the first of these */
     uint64_t
-        behind; /* messages that a new marker stands for, with those of the markers that it replaced */
+        behind; /* messages that a new marker replaces, with those of the markers that it replaced */
 } maki_view_change;
-/* From `before`, when message `last` was the newest, to `after`. */
+/* Compare `before`, in which message `last` was the newest, with `after`. */
 maki_view_change maki_view_compare(const maki_view *before, const maki_view *after, uint64_t last);
-/* A copy in the arena, good for maki_view_compare after the view itself is gone. */
+/* A copy in the arena, valid for maki_view_compare after the view itself is freed. */
 maki_status maki_view_copy(const maki_view *view, maki_arena *arena, maki_view *out, maki_err *err);
-/* "4 messages out of view, message 7 shortened"; "": it did neither. */
+/* "4 messages out of view, message 7 shortened"; "": nothing changed. */
 enum { MAKI_VIEW_CHANGE_MAX = 240 };
 void maki_view_change_text(const maki_view_change *change, char out[MAKI_VIEW_CHANGE_MAX]);
 

@@ -23,19 +23,19 @@ void maki_token_counter_close(maki_token_counter *counter)
     }
 }
 
-maki_status maki_countable_count(maki_tokenizer *t, const maki_countable *said, uint64_t *tokens,
+maki_status maki_countable_count(maki_tokenizer *t, const maki_countable *parts, uint64_t *tokens,
                                  maki_err *err)
 {
     maki_content_rules rules = { .tokenizer = t };
     maki_part_counts images = { 0 };
-    maki_status st = maki_count_message(t, said->role, said->content, said->calls, tokens, err);
-    if (st != MAKI_OK || !said->images.len) return st;
-    maki_count_images(&rules, said->images, &images);
+    maki_status st = maki_count_message(t, parts->role, parts->content, parts->calls, tokens, err);
+    if (st != MAKI_OK || !parts->images.len) return st;
+    maki_count_images(&rules, parts->images, &images);
     *tokens += images.images;
     return MAKI_OK;
 }
 
-static maki_status count(maki_token_counter *counter, size_t worker, const maki_countable *said,
+static maki_status count(maki_token_counter *counter, size_t worker, const maki_countable *parts,
                          uint64_t *tokens, maki_err *err)
 {
     maki_tokenizer **t =
@@ -44,7 +44,7 @@ static maki_status count(maki_token_counter *counter, size_t worker, const maki_
     if (!*t)
         st = maki_tokenizer_open(&counter->env, maki_encoding_named(MAKI_FAMILY), NULL, t, err);
     if (st != MAKI_OK) return st;
-    return maki_countable_count(*t, said, tokens, err);
+    return maki_countable_count(*t, parts, tokens, err);
 }
 
 maki_status maki_token_counter_message(maki_token_counter *counter, size_t worker, maki_str message,
@@ -54,17 +54,17 @@ maki_status maki_token_counter_message(maki_token_counter *counter, size_t worke
         message = maki_str_from(message, 1);
     while (message.len && maki_is_space(message.ptr[message.len - 1]))
         message.len--;
-    maki_countable said = maki_countable_of(message);
-    return count(counter, worker, &said, tokens, err);
+    maki_countable parts = maki_countable_of(message);
+    return count(counter, worker, &parts, tokens, err);
 }
 
 maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
                                    uint32_t *tokens, maki_err *err)
 {
     uint64_t n = 0;
-    maki_countable said;
-    maki_status st = maki_countable_from_hint(row, hint, &said)
-                         ? count(ctx, worker, &said, &n, err)
+    maki_countable parts;
+    maki_status st = maki_countable_from_hint(row, hint, &parts)
+                         ? count(ctx, worker, &parts, &n, err)
                          : maki_token_counter_message(ctx, worker, row, &n, err);
     *tokens = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;
     return st;

@@ -1,10 +1,11 @@
-/* token_counter.h -- the tokens of messages as an index counts them.
+/* token_counter.h -- count the tokens of messages as an index counts them.
  *
- * An index counts in o200k_base; token/family.h says what that is in the tokens of a model.  What an index
- * says was counted by maki_token_counter_row, so that a row has the same tokens whoever counts it and when.
+ * An index counts in o200k_base; token/family.h converts that to the tokens of a model.  The tokens in an index
+ * were counted by maki_token_counter_row, so that a row has the same tokens whoever counts it and when.
  *
- * Each worker (base/thread_pool.h) has a tokenizer of its own in it, opened when it first counts.  So a reader
- * has none, and counting a few messages does not allocate the span cache of a tokenizer (token/span_cache.h). */
+ * Each worker (base/thread_pool.h) has a tokenizer of its own in it, opened at its first message.  So a process that
+ * only reads has none, and counting a few messages does not allocate the span cache of a tokenizer
+ * (token/span_cache.h). */
 #ifndef MAKI_HISTORY_TOKEN_COUNTER_H
 #define MAKI_HISTORY_TOKEN_COUNTER_H
 
@@ -32,12 +33,12 @@ void maki_token_counter_close(maki_token_counter *counter); /* accepts one that 
 maki_status maki_token_counter_message(maki_token_counter *counter, size_t worker, maki_str message,
                                        uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
 /* The same from its parts, in any vocabulary; tokenizer NULL: chars4, a token for every four UTF-16 units. */
-maki_status maki_countable_count(maki_tokenizer *tokenizer, const maki_countable *said,
+maki_status maki_countable_count(maki_tokenizer *tokenizer, const maki_countable *parts,
                                  uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
-/* The same as a maki_tokens_fn, for rows that maki_facts_of took; ctx is a maki_token_counter. */
+/* The same as a maki_tokens_fn, for rows that maki_facts_of accepted; ctx is a maki_token_counter. */
 maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
                                    uint32_t *tokens, maki_err *err);
-/* The same for rows that were not checked: one that is no message has no tokens. */
+/* The same for rows that were not checked: one that is not a message has no tokens. */
 maki_status maki_token_counter_read(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
                                     uint32_t *tokens, maki_err *err);
 

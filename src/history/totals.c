@@ -1,7 +1,7 @@
 /* totals.c -- the tokens of a conversation: of a view, of a range of messages, of one synthetic message or trim.
  *
- * A sum over messages is two records of an index.  What events made (summaries, markers, trims) has its tokens
- * in the event; where they are not those of o200k_base (events of former versions) they are counted each time. */
+ * A sum over a range of messages reads two records of an index.  The tokens of summaries, markers and trims are in their
+ * events; where they were not counted in o200k_base (events of former versions) they are counted each time. */
 #include "base/str_util.h"
 #include "history/apply_trims.h"
 #include "history/conv_internal.h"
@@ -37,7 +37,7 @@ maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *it
     return st;
 }
 
-/* Negative where a trim costs a little more than it saves. */
+/* *saved is negative where a trimmed message has more tokens than the original. */
 maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_t *saved,
                                   maki_err *err)
 {
@@ -46,15 +46,15 @@ maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_
     uint32_t after = 0;
     *saved = trim->restores ? 0 : trim->tokens;
     if (trim->counted || trim->restores) return MAKI_OK;
-    maki_buf whole = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
-    maki_buf places = whole, shorter = whole;
+    maki_buf original = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
+    maki_buf places = original, shorter = original;
     maki_status st = maki_log_row(log, trim->seq, &row, err);
-    if (st == MAKI_OK) st = maki_log_read(log, trim->seq, &whole, err);
+    if (st == MAKI_OK) st = maki_log_read(log, trim->seq, &original, err);
     if (st == MAKI_OK)
-        st = maki_apply_trims(maki_buf_str(&whole), &trim, 1, &places, &shorter, err);
+        st = maki_apply_trims(maki_buf_str(&original), &trim, 1, &places, &shorter, err);
     if (st == MAKI_OK)
         st = maki_token_counter_read(&conv->counter, 0, maki_buf_str(&shorter), NULL, &after, err);
-    maki_buf_free(&whole);
+    maki_buf_free(&original);
     maki_buf_free(&places);
     maki_buf_free(&shorter);
     if (st == MAKI_OK) *saved = (int64_t)row.tokens - (int64_t)after;
@@ -122,7 +122,8 @@ maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, maki_v
     if (to > last) to = last;
     if (from == 0) from = 1;
     if (to >= from) out->messages = to - from + 1;
-    while (st == MAKI_OK && to >= from) { /* a part for each log of the chain */
+    while (st == MAKI_OK &&
+           to >= from) { /* the part in each log: this one, its parent, and so on */
         maki_log *log = maki_conv_level(conv, to)->log;
         uint64_t base = maki_log_base(log);
         st = range_tokens(log, from > base ? from : base + 1, to, &out->tokens, err);
@@ -133,22 +134,25 @@ maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, maki_v
 
 /* ---- the newest view, cached ----------------------------------------------------------------------------- */
 
-enum { NEWEST = 64 << 10 /* bytes of events that are searched for a step */ };
+enum {
+    TAIL_BYTES =
+        64 << 10 /* of the end of the events file, searched for events that change the view */
+};
 
 /* Do the newest events show that none after event `ev` changes the view? */
 static maki_status is_unchanged_since(maki_log *log, uint64_t ev, bool *out, maki_err *err)
 {
-    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, NEWEST);
-    uint64_t here = maki_log_events(log);
-    maki_status st = here > ev ? maki_log_newest_events(log, NEWEST, &rows, err) : MAKI_OK;
+    maki_buf rows = maki_buf_new(maki_log_env(log)->alloc, TAIL_BYTES);
+    uint64_t newest = maki_log_events(log);
+    maki_status st = newest > ev ? maki_log_newest_events(log, TAIL_BYTES, &rows, err) : MAKI_OK;
     maki_str rest = maki_buf_str(&rows), row;
     uint64_t count = 0;
     for (maki_str all = rest; st == MAKI_OK && all.len; count++)
         maki_str_take(&all, '\n', &row);
-    *out = here >= ev && here - ev <= count;
-    for (here -= count; st == MAKI_OK && rest.len;) {
+    *out = newest >= ev && newest - ev <= count;
+    for (newest -= count; st == MAKI_OK && rest.len;) {
         maki_str_take(&rest, '\n', &row);
-        if (++here > ev && maki_event_changes_view(row)) *out = false;
+        if (++newest > ev && maki_event_changes_view(row)) *out = false;
     }
     maki_buf_free(&rows);
     return st;
@@ -160,14 +164,14 @@ maki_status maki_conv_tokens_cached(maki_conv *conv, uint64_t *tokens, maki_err 
     maki_log_files files = maki_log_paths(log);
     maki_view_totals total = { 0 };
     uint64_t records = 0, events = 0, base = maki_log_base(log), now = maki_log_last(log) - base;
-    bool known = maki_index_view(files.index, tokens, &records, &events) && records <= now;
-    if (known && records == now && events == maki_log_events(log)) return MAKI_OK;
-    maki_status st = known ? is_unchanged_since(log, events, &known, err) : MAKI_OK;
-    if (st == MAKI_OK && known)
+    bool valid = maki_index_view(files.index, tokens, &records, &events) && records <= now;
+    if (valid && records == now && events == maki_log_events(log)) return MAKI_OK;
+    maki_status st = valid ? is_unchanged_since(log, events, &valid, err) : MAKI_OK;
+    if (st == MAKI_OK && valid)
         st = maki_conv_tokens(conv, base + records + 1, base + now, &total, err);
-    if (st == MAKI_OK && !known) st = maki_conv_total_now(conv, &total, err);
+    if (st == MAKI_OK && !valid) st = maki_conv_total_now(conv, &total, err);
     if (st != MAKI_OK) return st;
-    *tokens = total.tokens + (known ? *tokens : 0);
+    *tokens = total.tokens + (valid ? *tokens : 0);
     if (!files.index->is_private)
         maki_index_store_view(&conv->env, files.index_path, *tokens, now, maki_log_events(log));
     return MAKI_OK;

@@ -1,6 +1,6 @@
 /* trim.c -- shorten texts of messages that stay in view: trim, prune, and restore.
  *
- * In:    a text by message, block and part (apply_trims.h), and the units that stay or the cuts.
+ * In:    a text by message, block and part (apply_trims.h), and the units to keep at head and tail, or the cuts.
  * Out:   a trim or prune event with the tokens saved.  The message keeps its bytes; writing a view applies the event.
  * Must stay true: an edit is measured on the original message; one that saves nothing is not written. */
 #include <inttypes.h>
@@ -10,7 +10,7 @@
 #include "history/apply_trims.h"
 #include "history/change_internal.h"
 
-/* The tokens of `row` minus those with only this text shortened. */
+/* Set edit->tokens to what shortening only this text saves. */
 maki_status maki_conv_prune_savings(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err)
 {
     const maki_trim *one = edit;
@@ -135,7 +135,7 @@ static maki_status decide_prune(maki_conv *conv, const maki_view *view, void *ct
 {
     const prune_ctx *p = ctx;
     uint64_t saved = 0;
-    size_t used = 0;
+    size_t written = 0;
     (void)conv;
     begin_edits(out);
     for (size_t i = 0; i < p->count && maki_buf_status(&out->fields, NULL) == MAKI_OK; i++) {
@@ -145,10 +145,10 @@ static maki_status decide_prune(maki_conv *conv, const maki_view *view, void *ct
             continue;
         add_edit(&out->fields, edit);
         saved += edit->tokens;
-        used++;
+        written++;
     }
     end_edits(out, saved);
-    return used ? MAKI_OK : maki_refuse(err, "NOTHING_TO_DO", "no text can be made shorter");
+    return written ? MAKI_OK : maki_refuse(err, "NOTHING_TO_DO", "no text can be made shorter");
 }
 
 maki_status maki_conv_prune(maki_conv *conv, const unsigned char *expect, const maki_trim *edits,
@@ -169,8 +169,8 @@ maki_status maki_decide_restore(const maki_view *view, uint64_t seq, maki_decisi
     for (size_t i = maki_view_trims_from(view, seq);
          i < view->trim_count && view->trims[i]->seq == seq; i++) {
         const maki_trim *trim = view->trims[i];
-        maki_trim whole = { .seq = seq, .block = trim->block, .part = trim->part };
-        if (maki_buf_status(&out->fields, NULL) == MAKI_OK) add_edit(&out->fields, &whole);
+        maki_trim restored = { .seq = seq, .block = trim->block, .part = trim->part };
+        if (maki_buf_status(&out->fields, NULL) == MAKI_OK) add_edit(&out->fields, &restored);
     }
     end_edits(out, 0);
     return MAKI_OK;

@@ -1,4 +1,4 @@
-/* undo.c -- the changes that bring something back: rewind, edit, undo and expand.
+/* undo.c -- the changes that return to an earlier state: rewind, edit, undo and expand.
  *
  * In:    the revision, message or event to go back to, and the newest view.
  * Out:   a rewind, undo or prune event; for an edit also the new message.  Nothing is removed from the log.
@@ -25,7 +25,7 @@ typedef struct rewind_ctx {
     bool edit;
 } rewind_ctx;
 
-/* An event, and the last message before it; MAKI_NOW: there is no such event. */
+/* A search for event `ev`; `at`: the last message before it, MAKI_NOW: there is no such event. */
 typedef struct event_search {
     uint64_t ev, at;
 } event_search;
@@ -95,14 +95,15 @@ maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
     if (st != MAKI_OK) return st;
     bool answer = next.flags & MAKI_FACT_ANSWERS;
     if (answer && next.call_seq && next.call_seq <= *seq) *seq = next.call_seq - 1;
-    /* Back over results whose call is in a parent's log, and over calls that are answered together. */
-    uint32_t after = next.flags, here = 0;
+    /* Move back over results whose call is in a parent's log, and over parallel calls, which are answered together. */
+    uint32_t after = next.flags, flags = 0;
     if (answer && next.call_seq) after = MAKI_FACT_CALLS;
-    for (; *seq > 0; --*seq, after = here) {
+    for (; *seq > 0; --*seq, after = flags) {
         bool together = false;
-        st = flags_of(conv, *seq, &here, err);
-        bool result = (after & MAKI_FACT_ANSWERS) && (here & (MAKI_FACT_ANSWERS | MAKI_FACT_CALLS));
-        if (st == MAKI_OK && (after & here & MAKI_FACT_CALLS)) {
+        st = flags_of(conv, *seq, &flags, err);
+        bool result =
+            (after & MAKI_FACT_ANSWERS) && (flags & (MAKI_FACT_ANSWERS | MAKI_FACT_CALLS));
+        if (st == MAKI_OK && (after & flags & MAKI_FACT_CALLS)) {
             st = answered_later(conv, *seq, &together, err);
         }
         if (st != MAKI_OK) return st;
@@ -155,7 +156,7 @@ maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint6
 
 void maki_conv_log_rewind(maki_conv *conv, uint64_t ev, const maki_logger *logger)
 {
-    const maki_view *before; /* and which events counted then */
+    const maki_view *before; /* the view before the rewind; sets which events were active */
     if (!logger || ev == 0 || maki_conv_view(conv, MAKI_NOW, ev - 1, &before, NULL) != MAKI_OK)
         return;
     const maki_event *rewind = NULL;
@@ -167,8 +168,8 @@ void maki_conv_log_rewind(maki_conv *conv, uint64_t ev, const maki_logger *logge
                          MAKI_KV_S("session", maki_conv_id(conv)) };
     for (size_t i = 0; i < conv->events.count; i++) {
         const maki_event *e = &conv->events.at[i];
-        bool made = e->type == MAKI_EVENT_CONDENSE || e->type == MAKI_EVENT_TRUNCATE;
-        if (e->dead || !made || e->ev <= rewind->to_ev) continue;
+        bool hides = e->type == MAKI_EVENT_CONDENSE || e->type == MAKI_EVENT_TRUNCATE;
+        if (e->dead || !hides || e->ev <= rewind->to_ev) continue;
         const char *kind = e->type == MAKI_EVENT_CONDENSE ? "summary" : "marker";
         maki_kv removed[] = { MAKI_KV_I(kind, e->ev), cutoff[2] };
         maki_log_event(logger, MAKI_INFO, "rewind_removed", removed, 2);
@@ -240,7 +241,7 @@ maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, ui
 
 /* ---- undo ------------------------------------------------------------------------------------------ */
 
-/* The messages that the view would have with nothing hidden, as ranges in order. */
+/* The messages of the view without any hiding, as ranges in order. */
 typedef struct ranges {
     maki_span64 *at;
     size_t count;
@@ -262,15 +263,15 @@ static uint64_t neighbour(const ranges *rows, uint64_t seq, int step)
 static maki_status splits_pair(maki_conv *conv, const maki_view *view, size_t item,
                                const ranges *rows, int step, bool *yes, maki_err *err)
 {
-    const maki_view_item *it = &view->items[item];
-    uint64_t seq = step < 0 ? it->from : it->to, other = neighbour(rows, seq, step);
-    bool synthetic =
-        step < 0 ? item > 0 && it[-1].from == 0 : item + 1 < view->count && it[1].from == 0;
-    uint32_t flags = 0, others = 0;
+    const maki_view_item *edge_item = &view->items[item];
+    uint64_t seq = step < 0 ? edge_item->from : edge_item->to, other = neighbour(rows, seq, step);
+    bool synthetic = step < 0 ? item > 0 && edge_item[-1].from == 0
+                              : item + 1 < view->count && edge_item[1].from == 0;
+    uint32_t flags = 0, other_flags = 0;
     if (other == 0 || (maki_view_has(view, other) && !synthetic)) return MAKI_OK;
     maki_status st = flags_of(conv, seq, &flags, err);
-    if (st == MAKI_OK) st = flags_of(conv, other, &others, err);
-    uint32_t result = step < 0 ? flags : others, before = step < 0 ? others : flags;
+    if (st == MAKI_OK) st = flags_of(conv, other, &other_flags, err);
+    uint32_t result = step < 0 ? flags : other_flags, before = step < 0 ? other_flags : flags;
     bool pair = (result & MAKI_FACT_ANSWERS) && (before & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS));
     if (st == MAKI_OK && pair) *yes = true;
     return st;
@@ -300,8 +301,8 @@ static bool in_ranges(const ranges *rows, uint64_t seq)
     return false;
 }
 
-/* What an event hides was chosen for the view of its time.  With an older event undone, or applied again, it may hide
- * what must stay: then the undo is refused. */
+/* What an event hides was selected for the view at that time.  After an older event is undone, or applied again, it may
+ * hide what must stay visible: then the undo is refused. */
 static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t target, uint64_t to,
                                 maki_err *err)
 {
@@ -349,7 +350,7 @@ static maki_status check_undo(maki_conv *conv, uint64_t target, uint64_t to, mak
     return st;
 }
 
-static bool undoable(const maki_event *e)
+static bool is_undoable(const maki_event *e)
 {
     return e->type != MAKI_EVENT_FORK && e->type != MAKI_EVENT_DAMAGE;
 }
@@ -402,21 +403,21 @@ static maki_status undo_newest(maki_conv *conv, maki_decision *out, maki_err *er
     maki_status st = maki_refuse(err, "NOTHING_TO_DO", "there is nothing to undo");
     for (size_t i = conv->events.count; i > 0; i--) {
         const maki_event *e = &conv->events.at[i - 1];
-        if (e->dead || !undoable(e) || e->type == MAKI_EVENT_UNDO) continue;
+        if (e->dead || !is_undoable(e) || e->type == MAKI_EVENT_UNDO) continue;
         uint64_t target = e->run ? e->run : e->ev, to = run_end(&conv->events, i - 1);
         maki_event_type type = e->type;
         st = check_undo(conv, target, to, err);
         if (st == MAKI_OK) write_undo(out, target, to, type);
         if (st != MAKI_REFUSED) return st;
         maki_status again =
-            maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err); /* the plain view again */
+            maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err); /* check_undo replaced it */
         if (again != MAKI_OK) return again;
     }
     return st;
 }
 
 typedef struct undo_ctx {
-    uint64_t ev, to; /* `to`: those of a run */
+    uint64_t ev, to; /* `to` > ev: all events of a run, from ev to `to` */
 } undo_ctx;
 
 static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx,
@@ -429,7 +430,7 @@ static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx
     if (u->ev == 0) return undo_newest(conv, out, err);
     for (size_t i = 0; i < conv->events.count; i++) {
         const maki_event *e = &conv->events.at[i];
-        if (e->ev == u->ev && undoable(e)) target = e;
+        if (e->ev == u->ev && is_undoable(e)) target = e;
     }
     if (!target && !run) {
         return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " cannot be undone", u->ev);
@@ -464,13 +465,14 @@ static bool shortens(const maki_view *view, const maki_event *e, uint64_t seq)
     for (size_t i = maki_view_trims_from(view, seq);
          i < view->trim_count && view->trims[i]->seq == seq; i++) {
         const maki_trim *trim = view->trims[i];
-        bool mine = trim >= e->trims && trim < e->trims + e->trim_count;
-        if (e->trim_count && mine && !trim->restores) return true;
+        bool from_event = trim >= e->trims && trim < e->trims + e->trim_count;
+        if (e->trim_count && from_event && !trim->restores) return true;
     }
     return false;
 }
 
-static bool touches(const maki_view *view, const maki_event *e, uint64_t seq)
+/* Does the event hide or shorten message `seq` in this view? */
+static bool affects(const maki_view *view, const maki_event *e, uint64_t seq)
 {
     if (e->dead) return false;
     if (e->type == MAKI_EVENT_TRIM) return shortens(view, e, seq);
@@ -488,15 +490,15 @@ static maki_status decide_expand(maki_conv *conv, const maki_view *view, void *c
     uint64_t seq = *(const uint64_t *)ctx;
     for (size_t i = conv->events.count; i > 0; i--) {
         const maki_event *e = &conv->events.at[i - 1];
-        if (!touches(view, e, seq)) continue;
+        if (!affects(view, e, seq)) continue;
         if (e->type == MAKI_EVENT_PRUNE) return maki_decide_restore(view, seq, out, err);
         write_undo(out, e->ev, e->ev, e->type);
         return check_undo(conv, out->undone, out->undone, err);
     }
     /* Events of a parent cannot be undone from a fork; the texts that they trimmed can be restored. */
-    size_t above = maki_view_trims_from(view, seq);
-    for (; above < view->trim_count && view->trims[above]->seq == seq; above++) {
-        if (view->trims[above]->restores || !maki_view_has(view, seq)) continue;
+    size_t trim_index = maki_view_trims_from(view, seq);
+    for (; trim_index < view->trim_count && view->trims[trim_index]->seq == seq; trim_index++) {
+        if (view->trims[trim_index]->restores || !maki_view_has(view, seq)) continue;
         return maki_decide_restore(view, seq, out, err);
     }
     return maki_refuse(err, "NOTHING_TO_DO", "message %" PRIu64 " is neither hidden nor shortened",
