@@ -173,8 +173,9 @@ static bool add_reason(maki_digest *d, maki_str reason)
 {
     maki_digest_reader *r = &d->reading;
     char both[MAKI_DIGEST_RULE + MAKI_DIGEST_SENTENCE + 1];
-    maki_text_item *of = r->kept_in ? maki_text_set_find(r->kept_in, r->kept_key) : NULL;
-    r->kept_in = NULL;
+    maki_text_item *of =
+        r->before_set ? maki_text_set_find(r->before_set, r->before_set_key) : NULL;
+    r->before_set = NULL;
     if (!of || of->len + reason.len + 1 > MAKI_DIGEST_RULE || reason.len > REASON_MAX) return false;
     if (of->first != d->messages) return false; /* said before, as it stands */
     maki_text_set_set(&d->rules, of, join(maki_text_item_text(of), reason, both));
@@ -188,8 +189,8 @@ static void keep(maki_digest *d, maki_text_set *in, maki_str text, uint32_t weig
         maki_digest_rule(d, text, weight);
     else
         maki_digest_decision(d, text, MAKI_BY_USER, weight, change);
-    r->kept_in = in;
-    r->kept_key = maki_digest_sentence_key(text);
+    r->before_set = in;
+    r->before_set_key = maki_digest_sentence_key(text);
 }
 
 /* With what it refers to, or the heading of its list: the sentence before. */
@@ -201,7 +202,7 @@ static void keep_with_before(maki_digest *d, maki_text_set *in, const sentence *
     bool colon = maki_str_ends(before, MAKI_LIT(":")) || maki_str_ends(before, MAKI_LIT("："));
     bool heading = s->item && r->list && colon,
          fits = before.len && before.len + text.len < MAKI_DIGEST_RULE;
-    if (fits && (heading || (!s->item && !r->kept_in))) text = join(before, text, both);
+    if (fits && (heading || (!s->item && !r->before_set))) text = join(before, text, both);
     keep(d, in, text, weight, s->bits & MAKI_KEYWORD_CHANGE);
 }
 
@@ -346,7 +347,7 @@ bool maki_digest_sentence(maki_digest *d, maki_str text, bool item)
     if (s.text.len < SENTENCE_MIN) return false;
     if (!opens_list(d, &s)) {
         kept = person ? said_by_person(d, &s) : said_by_model(d, &s);
-        if (!kept) r->kept_in = NULL;
+        if (!kept) r->before_set = NULL;
         if (!kept) kept = note_point(d, &s, person ? MAKI_BY_USER : MAKI_BY_ASSISTANT);
         settle(d, s.text, s.bits);
     }

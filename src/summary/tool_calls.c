@@ -265,11 +265,11 @@ static void take_line(void *ctx, maki_str line, bool more)
     bool error = (bits & MAKI_KEYWORD_ERROR) && !(bits & MAKI_KEYWORD_NO_ERROR);
     if (near.counts && !(bits & MAKI_KEYWORD_SHOUT)) {
         o->counts_len = maki_line_copy(o->counts, sizeof o->counts, line);
-        o->shouts |= error;
+        o->reports_error |= error;
         return;
     }
     if (!error) return;
-    o->shouts |= (bits & MAKI_KEYWORD_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
+    o->reports_error |= (bits & MAKI_KEYWORD_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
     if (o->errors.count == o->errors.capacity) return;
     maki_text_set_add(&o->errors, maki_text_item_key(line), line,
                       bits & MAKI_KEYWORD_GENERIC ? 1 : 4, d->messages);
@@ -347,7 +347,7 @@ static void end_run(maki_digest *d, uint64_t link, bool is_error)
     maki_outcome *o = &d->outcome;
     maki_text_item *run = maki_text_set_find(&d->runs, link);
     bool shows = run && maki_command_shows(maki_text_item_text(run));
-    bool failed = o->has_code ? o->code != 0 : is_error || (o->shouts && !shows);
+    bool failed = o->has_code ? o->code != 0 : is_error || (o->reports_error && !shows);
     if (shows && !is_error) failed = false; /* "grep" that finds nothing ends with 1 */
     if (run) {
         run->state = failed ? MAKI_RUN_FAILED : MAKI_RUN_FINE;
