@@ -105,7 +105,7 @@ void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight)
 {
     maki_text_item *rule =
         maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
-    rule->tally[0] = ++d->sequence;
+    rule->counters[0] = ++d->sequence;
 }
 
 static maki_simhash subject_of(const maki_digest *d, maki_str text)
@@ -196,7 +196,7 @@ void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t we
     bool known = item->count > 1 && item->state == MAKI_DECISION_LATEST;
     if (item->count == 1 || by == MAKI_BY_USER) item->kind = by;
     item->state = MAKI_DECISION_LATEST;
-    item->tally[0] = ++d->sequence;
+    item->counters[0] = ++d->sequence;
     item->simhash = subject_of(d, maki_text_item_text(item));
     if (!known) override_older(d, item, change);
 }
@@ -206,7 +206,7 @@ void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden)
     maki_text_item *item = maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text,
                                              overridden ? 1 : MAKI_WEIGHT_ALWAYS + 1, d->messages);
     item->state = overridden ? MAKI_DECISION_OVERRIDDEN : MAKI_DECISION_LATEST;
-    item->tally[0] = ++d->sequence;
+    item->counters[0] = ++d->sequence;
     item->simhash = subject_of(d, maki_text_item_text(item));
 }
 
@@ -222,7 +222,7 @@ void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t wei
     maki_text_item *item = maki_text_set_add(&d->points, key, text, weight, d->messages);
     if (item->count == 1) item->kind = kind;
     item->state = MAKI_DECISION_LATEST;
-    item->tally[0] = ++d->sequence;
+    item->counters[0] = ++d->sequence;
     item->simhash = subject_of(d, text);
     if (kind == MAKI_ABOUT || (kind == MAKI_BY_USER && item->kind != MAKI_ABOUT)) item->kind = kind;
 }

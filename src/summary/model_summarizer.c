@@ -28,7 +28,7 @@ enum {
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
 
-/* Texts in order, packed into chunks of at most `capacity` tokens, split between texts where possible.  A text longer than
+/* Texts in order, split into chunks of at most `capacity` tokens, between texts where possible.  A text longer than
  * a chunk is cut where that does not change its tokens, else between two characters. */
 typedef struct chunks {
     maki_tokenizer *tokenizer; /* borrowed */
@@ -265,7 +265,7 @@ static maki_status on_message(void *ctx, maki_str json, maki_err *err)
     return st == MAKI_OK && text.len ? chunks_add(&a->chunks, text, err) : st;
 }
 
-/* Pack the summaries so far into chunks. */
+/* Split the summaries so far into chunks. */
 static maki_status add_summaries(summary_job *a, maki_spool *from, maki_err *err)
 {
     maki_str rest;

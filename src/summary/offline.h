@@ -29,9 +29,9 @@ typedef struct maki_offline {
  * than a tenth, and never more than 8,000. */
 uint64_t maki_offline_budget(uint64_t tokens, double ratio);
 
-/* `how` must live as long as the summariser; NULL: the defaults.  Needs nothing and fails only when out of memory;
+/* `options` must live as long as the summariser; NULL: the defaults.  Needs nothing and fails only when out of memory;
  * its cost is 0. */
-maki_summarizer maki_summarizer_offline_with(const maki_offline *how);
+maki_summarizer maki_summarizer_offline_with(const maki_offline *options);
 /* The same with the settings in `ctx` (maki_summary_settings). */
 maki_status maki_summarize_offline(const maki_summarizer *self, const maki_summary_request *request,
                                    maki_arena *arena, maki_summary *out, maki_err *err);

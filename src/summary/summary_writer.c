@@ -135,8 +135,8 @@ static bool file_line(draft *w, const maki_text_item *file)
     const char *comma = ": ";
     maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(file)));
     for (size_t i = 0; i < MAKI_TEXT_ITEM_COUNTERS; i++) {
-        if (file->tally[i] == 0) continue;
-        maki_buf_print(&w->text, "%s%s %u", comma, label(w, uses[i]), file->tally[i]);
+        if (file->counters[i] == 0) continue;
+        maki_buf_print(&w->text, "%s%s %u", comma, label(w, uses[i]), file->counters[i]);
         comma = ", ";
     }
     if (file->state == MAKI_FILE_FAILED)
@@ -156,7 +156,7 @@ static bool mentioned_line(draft *w, const maki_text_item *file)
 static bool code_line(draft *w, const maki_text_item *code)
 {
     maki_str language = code->len ? maki_text_item_text(code) : MAKI_LIT("?");
-    maki_buf_print(&w->text, "%.*s %u %s", MAKI_PRINTED(language), code->tally[0],
+    maki_buf_print(&w->text, "%.*s %u %s", MAKI_PRINTED(language), code->counters[0],
                    label(w, MAKI_LABEL_LINES));
     put_detail(w, code);
     return true;
@@ -192,7 +192,7 @@ static bool command_line(draft *w, const maki_text_item *run)
     if (run->state == MAKI_RUN_FINE) maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_OK));
     if (run->state == MAKI_RUN_FAILED)
         maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_NOT_OK));
-    if (run->tally[0]) maki_buf_print(&w->text, " (exit %u)", run->tally[0] - 1);
+    if (run->counters[0]) maki_buf_print(&w->text, " (exit %u)", run->counters[0] - 1);
     if (run->more_len) maki_buf_print(&w->text, "; %.*s", MAKI_PRINTED(maki_text_item_more(run)));
     return true;
 }
@@ -289,7 +289,7 @@ static void format_kind(draft *w, size_t k)
     for (size_t i = 0; i < set->count && w->text.status == MAKI_OK; i++) {
         const maki_text_item *item = &set->at[i];
         w->text.len = 0;
-        uint32_t sequence = kinds[k].label == MAKI_LABEL_SAID ? item->tally[0] : 0;
+        uint32_t sequence = kinds[k].label == MAKI_LABEL_SAID ? item->counters[0] : 0;
         if (kinds[k].format(w, item))
             add_line(w, k, (uint64_t)item->weight << 32 | item->last, sequence);
     }
