@@ -1,4 +1,5 @@
-/* run_limits.h -- the limits of a run (window, thresholds, messages to keep, max_tokens), from the caller, the configuration and the model.
+/* run_limits.h -- the limits of a run (window, thresholds, messages to keep, max_tokens), from the caller,
+ * the configuration and the model.
  *
  * For each, the first that is set wins:
  *

@@ -1,4 +1,4 @@
-/* measure.c -- look up the facts of a digest in a summary, and wrap a summarizer to measure and complete its summaries. */
+/* measure.c -- look up the facts of a digest in a summary, and measure and complete the summaries of any summarizer. */
 #include "summary/measure.h"
 
 #include <string.h>

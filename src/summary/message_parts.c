@@ -1,5 +1,5 @@
-/* message_parts.c -- iterate over the parts of a message: Anthropic's blocks by a table of types, OpenAI's tool_calls and
- * tool messages as the same parts. */
+/* message_parts.c -- iterate over the parts of a message: Anthropic's blocks by a table of types,
+ * OpenAI's tool_calls and tool messages as the same parts. */
 #include "summary/message_parts.h"
 
 #include "base/str_util.h"

@@ -1,4 +1,4 @@
-/* message_text.c -- write the parts of a message as lines "[role]: text"; long runs of base64 are replaced by a note. */
+/* message_text.c -- write the parts of a message as lines "[role]: text"; long runs of base64 become a note. */
 #include "summary/message_text.h"
 
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* model_summarizer.h -- a summary that a model writes.
  *
- * The conversation is sent to it as text (message_text.h) under a prompt (summary_prompt.h).  What does not fit its window is
- * sent in chunks, split between messages where possible, and the summaries of the chunks are merged in the same
+ * The conversation is sent to it as text (message_text.h) under a prompt (summary_prompt.h).  What does not fit its window
+ * is sent in chunks, split between messages where possible, and the summaries of the chunks are merged in the same
  * way.  Memory does not grow with the conversation: a long chunk is in a temporary file.
  *
  * When the model fails, is too slow, or its reply is empty, too long or not text, the offline summary replaces it, and

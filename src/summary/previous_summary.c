@@ -34,7 +34,7 @@ static bool unquote(maki_str line, maki_str *inside)
     return false;
 }
 
-/* Copy a request or answer to *said (unless NULL), and insert its sentences as points, which newer ones may override. */
+/* Copy a request or answer to *said (unless NULL), and insert its sentences as points, which newer ones override. */
 static void carry_text(maki_digest *d, maki_said *said, maki_str text, uint8_t by)
 {
     (void)unquote(text, &text);

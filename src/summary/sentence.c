@@ -2,8 +2,8 @@
  *
  * In:     the sentences of a text in order, d->reading has the role.
  * Out:    items of the digest's sets, each sentence word for word in one of them.
- * Always: each sentence of a person is inserted somewhere, in doubt as the kind that is kept longer: a lost rule cannot be
- *         followed, a false one costs a line. */
+ * Always: each sentence of a person is inserted somewhere, in doubt as the kind that is kept longer: a lost rule cannot
+ *         be followed, a false one costs a line. */
 #include <string.h>
 
 #include "base/ascii.h"

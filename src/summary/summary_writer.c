@@ -213,7 +213,7 @@ static bool question_line(draft *w, const maki_text_item *task)
 /* ---- kinds of lines --------------------------------------------------------------------------------- */
 
 /* In output order.  Lines are selected kind by kind in the order of `turn`, each up to `share` percent of the budget; what
- * is left over is then distributed in the same order.  Turns below FIRST_TURN have a limit of their own (limits->rules);
+ * is left over is then distributed in the same order.  Turns below FIRST_TURN have their own limit (limits->rules);
  * when the total may exceed the budget, those below FIRST_TURN_SHORT. */
 static const struct kind {
     maki_section section;
@@ -358,7 +358,7 @@ static bool is_contained(const draft *w, const line *candidate)
     return false;
 }
 
-/* Select lines of one kind within min(available, share) tokens, skipping those that do not fit; returns how many remain. */
+/* Select lines of one kind within min(available, share) tokens, skipping those that do not fit; returns the rest. */
 static uint64_t select_kind(draft *w, size_t kind, uint64_t available, uint64_t share)
 {
     enum {
