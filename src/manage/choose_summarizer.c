@@ -1,4 +1,4 @@
-/* choose_summarizer.c -- find the model that the settings name, and put together the summarizer for it.
+/* choose_summarizer.c -- find the configured model, and build the summarizer for it.
  *
  * What it returns points into itself (maki_summarizer_choice.self): it is filled in place and never copied. */
 #include "manage/choose_summarizer.h"
@@ -43,7 +43,7 @@ static double listed_price(maki_str model)
     return dollars;
 }
 
-/* By the configuration; else by the list, which holds at the providers of these models alone. */
+/* By the prices of the configuration; else by the list, which is valid only at the providers of these models. */
 static bool is_cheaper(const maki_config *config, maki_str provider, maki_str model, maki_str than)
 {
     double a = maki_config_number(config, maki_config_path_of("prices", model, "input").text);
@@ -81,7 +81,7 @@ static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out
     return false;
 }
 
-/* Find the window of the model once, then let it write. */
+/* Find the window of the model once, then run its summarizer. */
 static maki_status run_model(maki_summarizer_choice *c, const maki_summary_request *request,
                              maki_arena *arena, maki_summary *out, maki_err *err)
 {

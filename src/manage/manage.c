@@ -1,4 +1,4 @@
-/* manage.c -- one run: decide whether it is due, do its steps on a plan, then write the plan or drop it.
+/* manage.c -- one run: decide whether it is due, run its steps on a plan, then write the plan or discard it.
  *
  * In:     a conversation, its limits and a policy; all tokens are converted to those of the index at the beginning, and
  *         back to the model's at the end.
@@ -72,7 +72,7 @@ static maki_status count_before(maki_manage_work *work, uint64_t *messages, maki
 }
 
 /* The reason for a run, and whether it backs off after one that failed. */
-static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
+static maki_status decide(maki_manage_work *work, bool *must_run, maki_err *err)
 {
     const maki_manage_in *in = work->in;
     maki_manage_report *out = work->report;
@@ -82,12 +82,12 @@ static maki_status decide(maki_manage_work *work, bool *acts, maki_err *err)
     out->reason = reason_of(in, out->tokens_before, out->allowed);
     if (out->reason == MAKI_REASON_THRESHOLD && !in->force)
         st = maki_run_history_backoff(work->conv, out->tokens_before, in, &out->waits, err);
-    *acts = out->reason != MAKI_REASON_NONE && !out->waits;
+    *must_run = out->reason != MAKI_REASON_NONE && !out->waits;
     maki_kv values[] = { MAKI_KV_I("total_tokens", model_tokens(in, out->tokens_before)),
                          MAKI_KV_I("context_window", in->model_window),
                          MAKI_KV_N("usage", usage_of(in, out->tokens_before)),
                          MAKI_KV_I("messages", messages),
-                         MAKI_KV_S("action", maki_str_of(*acts ? "compress" : "none")),
+                         MAKI_KV_S("action", maki_str_of(*must_run ? "compress" : "none")),
                          MAKI_KV_S("session", maki_conv_id(work->conv)) };
     maki_log_event(in->logger, MAKI_INFO, "context_check", values, 6);
     return st;
@@ -148,12 +148,12 @@ static maki_status run_cancellable(const maki_summarizer *self, const maki_summa
 static void log_condenses(const maki_manage_in *in, const maki_manage_report *out, maki_str session)
 {
     for (size_t i = 0; i < out->taken_count; i++) {
-        const maki_step_result *taken = &out->taken[i];
-        if (!(maki_step_needs(taken->kind) & MAKI_STEP_SUMMARISES) ||
-            (!taken->undone && !taken->refused[0]))
+        const maki_step_result *result = &out->taken[i];
+        if (!(maki_step_needs(result->kind) & MAKI_STEP_SUMMARISES) ||
+            (!result->undone && !result->refused[0]))
             continue;
-        maki_kv values[] = { MAKI_KV_S("reason", maki_str_of(taken->undone ? "SAVED_TOO_LITTLE"
-                                                                           : taken->refused)),
+        maki_kv values[] = { MAKI_KV_S("reason", maki_str_of(result->undone ? "SAVED_TOO_LITTLE"
+                                                                            : result->refused)),
                              MAKI_KV_S("fallback", maki_str_of(maki_step_name(out->action))),
                              MAKI_KV_S("session", session) };
         maki_log_event(in->logger, MAKI_WARN, "condense_failed", values, 3);
@@ -179,7 +179,7 @@ static bool has_failed(const maki_manage_in *in, const maki_manage_report *out)
     return out->reason != MAKI_REASON_FORCED && is_due(in, out->tokens_after);
 }
 
-/* The steps of the policy, then the trimming of the largest messages while it does not fit; what all of them did to the
+/* The steps of the policy, then the trimming of the largest messages while it does not fit; the total change of the
  * view is measured once, at the end. */
 static maki_status run_steps(maki_manage_work *work, maki_err *err)
 {
@@ -198,12 +198,12 @@ static maki_status run_steps(maki_manage_work *work, maki_err *err)
     return st;
 }
 
-/* The numbers of the events as they were written. */
+/* Replace the event numbers of the plan by those in the log. */
 static void renumber(maki_manage_report *out, const maki_plan *plan)
 {
     for (size_t i = 0; i < out->taken_count; i++) {
-        maki_step_result *taken = &out->taken[i];
-        taken->event = taken->event && !taken->undone ? maki_plan_event(plan, taken->event) : 0;
+        maki_step_result *result = &out->taken[i];
+        result->event = result->event && !result->undone ? maki_plan_event(plan, result->event) : 0;
     }
 }
 
@@ -254,12 +254,12 @@ static maki_status run(maki_manage_work *work, maki_err *err)
 /* Decide and run.  MAKI_CONFLICT: another process changed the view in the meantime. */
 static maki_status decide_and_run(maki_manage_work *work, maki_err *err)
 {
-    bool acts = false;
+    bool must_run = false;
     maki_summary_usage usage = work->report->usage;
     *work->report =
         (maki_manage_report){ .allowed = work->allowed, .target = work->target, .usage = usage };
-    maki_status st = decide(work, &acts, err);
-    return st == MAKI_OK && acts ? run(work, err) : st;
+    maki_status st = decide(work, &must_run, err);
+    return st == MAKI_OK && must_run ? run(work, err) : st;
 }
 
 /* The input with its tokens in those of the index. */

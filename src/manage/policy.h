@@ -1,4 +1,4 @@
-/* policy.h -- how a conversation is reduced, as data: an ordered list of steps.
+/* policy.h -- policies: ordered lists of the steps that reduce a conversation, as data.
  *
  * A step says what it does, when it runs, and its parameters.  None deletes: each appends events that can
  * be undone and expanded.  The first message, system messages and pinned ones survive every step, and a
@@ -18,7 +18,7 @@
 
 /* Parameters of the presets and of the functions of the reference systems. */
 #define MAKI_PRUNE_SOFT_FROM 0.3 /* of the window: summarise the old messages */
-#define MAKI_PRUNE_HARD_FROM 0.5 /* of the window: leave them out */
+#define MAKI_PRUNE_HARD_FROM 0.5 /* of the window: remove them from the view */
 #define MAKI_PRUNE_TARGET    0.2 /* of the window, after a soft trim */
 /* Of tool output, in UTF-16 units. */
 #define MAKI_PRUNE_MAX         4000 /* longer ones are shortened */
@@ -83,7 +83,7 @@ typedef struct maki_policy {
     unsigned flags;
     /* The share of the window at which a run begins; 0: the general threshold. */
     double from;
-    bool over; /* not at that share, only above it */
+    bool over; /* a run begins above `from`, not at it */
     size_t step_count;
     maki_step steps[MAKI_STEPS_MAX];
 } maki_policy;

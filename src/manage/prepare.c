@@ -1,6 +1,6 @@
 /* prepare.c -- write notes (events `prepared`), find the valid ones, and condense with them.
  *
- * A note is valid while the cover of the messages it stands for is still the same; that is worked out anew for each
+ * A note is valid while the cover of the messages it replaces is still the same; this is checked at each
  * lookup (is_valid), so that nothing has to invalidate notes. */
 #include "manage/prepare.h"
 
@@ -31,7 +31,7 @@ bool maki_prepare_due(const maki_summary_settings *settings, double percent, dou
 
 /* ---- notes ------------------------------------------------------------------------------------------------ */
 
-/* A note without its summary. */
+/* The fields of a note, without its summary. */
 typedef struct note {
     uint64_t ev, before, covers, tokens;
     char cover[HEX];
@@ -42,7 +42,7 @@ static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
 {
     maki_str cover;
     if (!maki_str_has(row, MAKI_LIT("\"type\":\"prepared\"")))
-        return false; /* nearly all of them */
+        return false; /* the usual case, without parsing */
     if (maki_json_check(row, event, NULL) != MAKI_OK) return false;
     if (!maki_json_field_in(*event, "type", "prepared")) return false;
     if (!maki_json_string_field(*event, "cover", &cover)) return false;
@@ -88,18 +88,19 @@ static uint64_t messages_from(const maki_view *view, uint64_t seq)
 }
 
 /* Does a condense that keeps what is after the note cover the same messages? */
-static maki_status is_valid(maki_conv *conv, const note *n, uint64_t keep, bool *yes, maki_err *err)
+static maki_status is_valid(maki_conv *conv, const note *n, uint64_t keep, bool *valid,
+                            maki_err *err)
 {
     char cover[HEX + 1];
     maki_covered covered;
     maki_err why = { 0 };
-    *yes = false;
+    *valid = false;
     maki_status st = maki_conv_covered(conv, (size_t)keep, &covered, &why);
     if (st == MAKI_REFUSED) return MAKI_OK; /* there is nothing left to condense */
     if (st != MAKI_OK && err) *err = why;
     if (st != MAKI_OK) return st;
     maki_hex(covered.cover, MAKI_COVER_LEN, cover);
-    *yes = memcmp(cover, n->cover, HEX) == 0;
+    *valid = memcmp(cover, n->cover, HEX) == 0;
     return MAKI_OK;
 }
 
@@ -112,12 +113,12 @@ maki_status maki_prepared_find(maki_conv *conv, size_t keep, maki_prepared *out,
     if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), collect_note, &all, err);
     for (size_t i = all.count; st == MAKI_OK && i > 0 && !out->event; i--) {
         const note *n = &all.items[i - 1];
-        bool yes = false;
+        bool valid = false;
         st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
-        uint64_t behind = st == MAKI_OK ? messages_from(view, n->before) : 0;
-        if (behind == 0 || behind < keep) continue;
-        st = is_valid(conv, n, behind, &yes, err);
-        if (yes) *out = (maki_prepared){ n->ev, (size_t)behind, n->covers, n->tokens };
+        uint64_t kept = st == MAKI_OK ? messages_from(view, n->before) : 0;
+        if (kept == 0 || kept < keep) continue;
+        st = is_valid(conv, n, kept, &valid, err);
+        if (valid) *out = (maki_prepared){ n->ev, (size_t)kept, n->covers, n->tokens };
     }
     return st;
 }
@@ -153,7 +154,8 @@ static maki_status match_cover(void *ctx, uint64_t ev, maki_str row, uint64_t at
         return MAKI_OK;
     if (!maki_json_string_field(event, "summary", &text)) return MAKI_OK;
     s->event = ev;
-    s->summary.text = maki_arena_copy(s->arena, maki_json_text(text, s->arena)); /* the row goes */
+    s->summary.text =
+        maki_arena_copy(s->arena, maki_json_text(text, s->arena)); /* the row is freed */
     read_survey(event, &s->summary.survey);
     return maki_arena_status(s->arena, err);
 }
@@ -166,10 +168,10 @@ static maki_status find_cover(maki_conv *conv, const unsigned char cover[MAKI_CO
     return maki_log_each_event(maki_conv_log(conv), match_cover, out, err);
 }
 
-/* A summarizer that returns the note of the same cover, and without one runs `other`. */
+/* A summarizer that returns the note of the same cover, and without one runs `fallback`. */
 typedef struct prepared_source {
     maki_conv *conv;
-    const maki_summarizer *other;
+    const maki_summarizer *fallback;
 } prepared_source;
 
 static maki_status run_prepared(const maki_summarizer *self, const maki_summary_request *request,
@@ -180,32 +182,34 @@ static maki_status run_prepared(const maki_summarizer *self, const maki_summary_
     maki_status st = MAKI_OK;
     if (request->cover) st = find_cover(source->conv, request->cover, arena, &found, err);
     if (st != MAKI_OK) return st;
-    if (found.event == 0) return source->other->run(source->other, request, arena, out, err);
+    if (found.event == 0) return source->fallback->run(source->fallback, request, arena, out, err);
     *out = found.summary;
     return MAKI_OK;
 }
 
 maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
-                                   double aim, const maki_summarizer *summarizer, maki_change *out,
-                                   maki_err *err)
+                                   double target, const maki_summarizer *summarizer,
+                                   maki_change *out, maki_err *err)
 {
     maki_summarizer measured = maki_summarizer_measured(summarizer);
     prepared_source source = { conv, &measured };
-    maki_summarizer by = { .usable = measured.usable, .run = run_prepared, .ctx = &source };
+    maki_summarizer prepared_summarizer = { .usable = measured.usable,
+                                            .run = run_prepared,
+                                            .ctx = &source };
     maki_prepared prepared;
     maki_view_totals now = { 0 };
     *out = (maki_change){ 0 };
     maki_status st = maki_prepared_find(conv, keep, &prepared, err);
     if (st == MAKI_OK && prepared.event) st = maki_conv_total_now(conv, &now, err);
     if (st != MAKI_OK) return st;
-    double then = (double)now.tokens - (double)prepared.covers + (double)prepared.tokens;
-    if (prepared.event && then <= aim) keep = prepared.keep;
-    return maki_conv_condense(conv, expect, keep, &by, out, err);
+    double tokens_after = (double)now.tokens - (double)prepared.covers + (double)prepared.tokens;
+    if (prepared.event && tokens_after <= target) keep = prepared.keep;
+    return maki_conv_condense(conv, expect, keep, &prepared_summarizer, out, err);
 }
 
 /* ---- writing a note --------------------------------------------------------------------------------------------- */
 
-static maki_status write_note(maki_conv *conv, const maki_covered *what, uint64_t tokens,
+static maki_status write_note(maki_conv *conv, const maki_covered *covered, uint64_t tokens,
                               const maki_summary *summary, maki_arena *arena, uint64_t *event,
                               maki_err *err)
 {
@@ -213,10 +217,10 @@ static maki_status write_note(maki_conv *conv, const maki_covered *what, uint64_
     maki_json_build build;
     maki_str fields;
     maki_change change = { 0 };
-    maki_hex(what->cover, MAKI_COVER_LEN, cover);
+    maki_hex(covered->cover, MAKI_COVER_LEN, cover);
     maki_json_build_begin(&build, arena, err);
-    maki_jw_print(&build.w, "{'cover':%z,'before':%i,'covers':%i,'tokens':%i", cover, what->before,
-                  what->tokens, tokens);
+    maki_jw_print(&build.w, "{'cover':%z,'before':%i,'covers':%i,'tokens':%i", cover,
+                  covered->before, covered->tokens, tokens);
     maki_summary_usage_write(&build.w, &summary->usage);
     maki_fact_coverage_write(&build.w, &summary->survey);
     maki_jw_print(&build.w, "'summary':%s}", summary->text);
@@ -242,25 +246,25 @@ static maki_status prepare(maki_conv *conv, size_t keep, const maki_summarizer *
 {
     const maki_env *env = maki_log_env(maki_conv_log(conv));
     maki_summarizer measured = maki_summarizer_measured(summarizer);
-    maki_covered what;
+    maki_covered covered;
     maki_summary summary;
-    search other = { .event = 0 };
+    search existing = { .event = 0 };
     uint64_t tokens = 0;
-    maki_status st = maki_conv_summarise(conv, keep, &measured, arena, &what, &summary, err);
+    maki_status st = maki_conv_summarise(conv, keep, &measured, arena, &covered, &summary, err);
     out->usage = summary.usage;
     out->survey = summary.survey;
     out->fell_back = summary.fell_back;
     if (st != MAKI_OK || summary.fell_back.status != MAKI_OK) return st;
     st = count(env, summary.text, &tokens, err);
-    if (st == MAKI_OK && tokens >= what.tokens)
+    if (st == MAKI_OK && tokens >= covered.tokens)
         return maki_refuse(err, "CONTEXT_GREW",
                            "the summary is not shorter than what it stands for");
     if (st == MAKI_OK) st = maki_log_refresh(maki_conv_log(conv), err);
-    if (st == MAKI_OK) st = find_cover(conv, what.cover, arena, &other, err);
+    if (st == MAKI_OK) st = find_cover(conv, covered.cover, arena, &existing, err);
     if (st != MAKI_OK) return st;
-    out->event = other.event;
-    if (other.event) return MAKI_OK; /* another process was faster */
-    st = write_note(conv, &what, tokens, &summary, arena, &out->event, err);
+    out->event = existing.event;
+    if (existing.event) return MAKI_OK; /* another process was faster */
+    st = write_note(conv, &covered, tokens, &summary, arena, &out->event, err);
     out->written = st == MAKI_OK;
     return st;
 }

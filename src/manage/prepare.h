@@ -36,17 +36,17 @@ maki_status maki_prepare(const maki_env *env, const char *path, size_t keep,
 /* A note that is still valid. */
 typedef struct maki_prepared {
     uint64_t event;  /* 0: there is none */
-    size_t keep;     /* what a condense keeps that covers just the same */
-    uint64_t covers; /* tokens that the summary stands for */
+    size_t keep;     /* number of messages to keep, so that a condense covers the same ones */
+    uint64_t covers; /* tokens of the messages that the summary replaces */
     uint64_t tokens; /* of the summary */
 } maki_prepared;
 /* The newest note that a condense which keeps the last `keep` may use. */
 maki_status maki_prepared_find(maki_conv *conv, size_t keep, maki_prepared *out, maki_err *err);
 
-/* maki_conv_condense with the prepared summary, if at most `aim` tokens are in view afterwards, and else
+/* maki_conv_condense with the prepared summary, if at most `target` tokens are in view afterwards, and else
  * without: a view that has to be condensed again soon would cost the provider's cache twice. */
 maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
-                                   double aim, const maki_summarizer *summarizer, maki_change *out,
-                                   maki_err *err);
+                                   double target, const maki_summarizer *summarizer,
+                                   maki_change *out, maki_err *err);
 
 #endif

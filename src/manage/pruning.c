@@ -1,6 +1,6 @@
 /* pruning.c -- visit the parts of a view, and write the edits that a step adds.
  *
- * In:     the view without its trims (places in a text are those of the text as it came), and a function for each part.
+ * In:     the view without its trims (offsets refer to the original text), and a function for each part.
  * Out:    events `trim`, of at most MAKI_EDITS_MAX edits each.
  * Always: tool calls are matched to their results by a hash of the id, in a ring of the newest MAKI_CALLS_MAX; a result
  *         whose call is no longer in it is visited without one. */
@@ -18,8 +18,8 @@
 
 enum {
     ARENA_MAX = 16 << 20, /* of one event: more than MAKI_EDITS_MAX texts ever need */
-    TEXT_MAX = 1200,      /* of one text that is put in, in bytes */
-    INPUT_MAX = 1 << 14   /* longer arguments are not those of a read */
+    TEXT_MAX = 1200,      /* of one replacement text, in bytes */
+    INPUT_MAX = 1 << 14   /* longer arguments are not parsed */
 };
 
 /* ---- calls -------------------------------------------------------------------------------------- */
@@ -37,7 +37,8 @@ static void read_input(maki_pruning_call *call, maki_str input)
     size_t arguments = maki_json_count(input) - (args.path.len > 0);
     size_t commands = args.command.len > 0;
     call->kind = maki_tool_kind_by(call->kind, &args);
-    if (commands && args.command.len == 0) arguments--; /* it only showed that this is a read */
+    if (commands && args.command.len == 0)
+        arguments--; /* it was the name of the operation, not a parameter of it */
     if (args.path.len == 0) {
         if (args.paths.len) call->path = maki_row_hash(args.paths);
         return;
@@ -236,7 +237,7 @@ static maki_status tail_of(const maki_view *view, size_t n, uint64_t *tail, maki
     return MAKI_OK;
 }
 
-static maki_status range_of(maki_pruning *p, maki_err *err)
+static maki_status find_old_range(maki_pruning *p, maki_err *err)
 {
     maki_status st = maki_conv_view(p->work->conv, MAKI_NOW, MAKI_NOW, &p->view, err);
     if (st == MAKI_OK) st = maki_view_lead(p->view, &p->lead, err);
@@ -259,7 +260,7 @@ maki_status maki_pruning_limit(maki_manage_work *work, const maki_step *step, do
                                maki_err *err)
 {
     maki_pruning p = { .work = work, .step = step };
-    maki_status st = range_of(&p, err);
+    maki_status st = find_old_range(&p, err);
     uint64_t at = 0;
     *tokens = 0;
     for (size_t i = 0; st == MAKI_OK && i < p.view->count; i++) {
@@ -304,24 +305,24 @@ maki_status maki_pruning_add(maki_pruning *p, const maki_pruning_part *piece, co
     for (size_t i = 0; i < count; i++)
         copy[i] = cuts[i];
     maki_status st = maki_conv_prune_savings(p->work->conv, piece->row, &edit, err);
-    uint32_t now = piece->trim ? piece->trim->tokens : 0;
-    if (st != MAKI_OK || edit.tokens <= now || p->count == MAKI_EDITS_MAX) return st;
-    p->saved += edit.tokens - now;
+    uint32_t saved_now = piece->trim ? piece->trim->tokens : 0;
+    if (st != MAKI_OK || edit.tokens <= saved_now || p->count == MAKI_EDITS_MAX) return st;
+    p->saved += edit.tokens - saved_now;
     p->edits[p->count++] = edit;
     return MAKI_OK;
 }
 
 /* Visit the view once. */
-static maki_status walk(maki_pruning *p, maki_err *err)
+static maki_status visit_view(maki_pruning *p, maki_err *err)
 {
     p->position = p->count = p->next_call = 0;
     p->saved = 0;
     memset(p->calls, 0, sizeof p->calls);
-    maki_status st = range_of(p, err);
+    maki_status st = find_old_range(p, err);
     if (st != MAKI_OK) return st;
-    maki_view whole = *p->view; /* places in a text are those of the message without trims */
-    whole.trim_count = 0;
-    st = maki_conv_each(p->work->conv, &whole, on_message, p, err);
+    maki_view untrimmed = *p->view; /* offsets refer to the message without trims */
+    untrimmed.trim_count = 0;
+    st = maki_conv_each(p->work->conv, &untrimmed, on_message, p, err);
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
@@ -354,7 +355,7 @@ maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,
     maki_pruning *p = NULL;
     maki_status st = open_pruning(work, step, fn, ctx, &p, err);
     if (st != MAKI_OK) return st;
-    st = walk(p, err);
+    st = visit_view(p, err);
     close_pruning(p);
     return st;
 }
@@ -368,7 +369,7 @@ maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki
     if (st != MAKI_OK) return st;
     while (st == MAKI_OK && full && effect->count < MAKI_STEP_EFFECT_MAX) {
         maki_change change;
-        st = walk(p, err);
+        st = visit_view(p, err);
         full = p->count == MAKI_EDITS_MAX && !p->done;
         if (st != MAKI_OK || p->count == 0) break;
         st = maki_conv_prune(work->conv, NULL, p->edits, p->count, &change, err);

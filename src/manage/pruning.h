@@ -1,11 +1,11 @@
-/* pruning.h -- what the steps that prune share.
+/* pruning.h -- visit the parts of old messages, and collect edits that shorten them; shared by the pruning steps.
  *
  * A step visits the parts (texts, images) of the messages in view, oldest first, and adds edits for those of old
  * messages.  Edits are collected in a table of a fixed size and become one event; when the table is full, the event is
  * written and the step goes on.  So memory does not grow with the conversation.
  *
- * Never edited are: what every step leaves (the first message, system and pinned ones), the newest messages
- * that the step keeps, what was expanded again, and what is as short already. */
+ * Never edited are: the first message, system and pinned ones, the newest messages that the step keeps,
+ * parts that were expanded again, and parts that are already as short. */
 #ifndef MAKI_MANAGE_PRUNING_H
 #define MAKI_MANAGE_PRUNING_H
 
@@ -15,11 +15,11 @@
 
 enum {
     MAKI_EDITS_MAX = 512, /* of one event */
-    MAKI_CALLS_MAX = 64,  /* tool calls that are kept until their results come */
+    MAKI_CALLS_MAX = 64,  /* tool calls that are remembered until their results */
     MAKI_CUTS_MAX = 16    /* of one text */
 };
 
-/* What is needed of a tool call when its result is visited. */
+/* The data of a tool call that is used when its result is visited. */
 typedef struct maki_pruning_call {
     uint64_t id;    /* a hash */
     uint64_t path;  /* a hash of the file or files it names; 0: none */

@@ -1,6 +1,6 @@
-/* run_limits.c -- look each limit up where run_limits.h says, in that order.
+/* run_limits.c -- look up each limit in the sources of run_limits.h, in that order.
  *
- * In:    the caller's options and the configuration; names (agent, provider, model, profile) are completed first.
+ * In:    the caller's options and the configuration; names (agent, provider, model, profile) get their defaults first.
  * Out:   the limits.  A window below window.minimum is refused, one below window.warning and an invalid threshold of a
  *        profile are logged. */
 #include "manage/run_limits.h"
@@ -248,9 +248,9 @@ static void find_keep(const maki_run_limits_in *in, const names *n, maki_run_lim
 
 static double max_tokens_of(const maki_run_limits_in *in, const names *n)
 {
-    double agents = number_of(n->config, "agents", n->agent, "maxTokens");
+    double agent_tokens = number_of(n->config, "agents", n->agent, "maxTokens");
     if (in->max_tokens > 0) return in->max_tokens;
-    return agents > 0 ? agents : number_of(n->config, "llm", n->provider, "max_tokens");
+    return agent_tokens > 0 ? agent_tokens : number_of(n->config, "llm", n->provider, "max_tokens");
 }
 
 static void copy_name(maki_str name, char out[MAKI_PROFILE_MAX])

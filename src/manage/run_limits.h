@@ -1,4 +1,5 @@
-/* run_limits.h -- the limits of a run (window, thresholds, amounts), from the caller, the configuration and the model.
+/* run_limits.h -- the limits of a run (window, thresholds, messages to keep, max_tokens), from the caller,
+ * the configuration and the model.
  *
  * For each, the first that is set wins:
  *
@@ -46,8 +47,8 @@ typedef struct maki_run_limits {
     double threshold_tokens; /* 0: none */
     double max_tokens;       /* 0: not set */
     size_t keep;
-    bool keep_set;  /* it was configured, and holds for every policy */
-    bool automatic; /* autoCondenseContext; else a run that nobody asked for only truncates */
+    bool keep_set;  /* it was configured, and applies to every policy */
+    bool automatic; /* autoCondenseContext; false: a run that is not forced only truncates */
     bool small;     /* the window is under window.warning */
     double warning; /* window.warning */
     bool threshold_invalid;       /* the profile's is out of range, and the general one is used */

@@ -1,7 +1,7 @@
 /* step_code.c -- replace long code in old messages by a line: file name, language, number of lines, first line.
  *
- * Code is what is between two Markdown fences (``` or ~~~).  The texts are scanned as they are, still escaped, so
- * that a message of any length is never copied; all places are offsets in the escaped text. */
+ * Code is what is between two Markdown fences (``` or ~~~).  The texts are scanned in escaped form, so
+ * that a message of any length is never copied; all positions are offsets in the escaped text. */
 #include <inttypes.h>
 #include <string.h>
 

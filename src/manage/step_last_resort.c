@@ -15,7 +15,7 @@
 
 enum {
     BLOCKS_MAX = 64, /* of a message that are considered */
-    UNITS_MIN = 400  /* a text of this length is not trimmed any more */
+    UNITS_MIN = 400  /* minimum length: shorter texts are not trimmed */
 };
 
 /* The message with the most tokens in view of those that were not tried before. */
@@ -47,7 +47,7 @@ static void update_largest(largest *l, uint64_t seq, const maki_row *row)
     l->tokens = tokens;
 }
 
-/* From the index alone. */
+/* Find the largest message; reads only the index. */
 static maki_status find_largest(largest *l, maki_err *err)
 {
     uint64_t at = 0;
@@ -64,7 +64,7 @@ static maki_status find_largest(largest *l, maki_err *err)
     return st;
 }
 
-/* The longest text of a row, as it is shown. */
+/* The longest text of a row, measured with its trims. */
 static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint32_t *block,
                          uint64_t *units)
 {
@@ -129,7 +129,7 @@ static maki_status trim_message(maki_manage_work *r, const largest *l, maki_buf 
     return maki_manage_count(r, &r->report->tokens_after, err);
 }
 
-static maki_status trim_largest(maki_manage_work *r, bool also_first, maki_step_effect *effect,
+static maki_status trim_largest(maki_manage_work *r, bool include_lead, maki_step_effect *effect,
                                 maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -138,7 +138,7 @@ static maki_status trim_largest(maki_manage_work *r, bool also_first, maki_step_
     while (st == MAKI_OK && maki_manage_over(r)) {
         largest l = { .below = below };
         st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &l.view, err);
-        if (st == MAKI_OK && !also_first) st = maki_view_lead(l.view, &l.lead, err);
+        if (st == MAKI_OK && !include_lead) st = maki_view_lead(l.view, &l.lead, err);
         if (st == MAKI_OK) st = find_largest(&l, err);
         if (st != MAKI_OK || l.seq == 0) break;
         below = l.tokens; /* each is tried once */

@@ -1,4 +1,4 @@
-/* step_repeats.c -- remove duplicates: of what is in the view more than once, only the newest copy stays.
+/* step_repeats.c -- remove duplicates: of contents that are in the view more than once, only the newest copy stays.
  *
  * A file that was read again, an output that came again, an image that was shown again: the older copy is replaced by
  * a line that says where the newer one is.  Images of tools (screenshots) are also replaced when there is any newer
@@ -17,11 +17,11 @@
 enum {
     SETS = 1024, /* of WAYS slots each */
     WAYS = 8,
-    UNITS_MIN = 200, /* of an output: a shorter one is not worth a pointer */
+    UNITS_MIN = 200, /* of an output: shorter ones are not replaced */
     MUCH_LESS = 4 /* a newer read of under a quarter of the length does not replace the older one */
 };
 
-/* The newest place of something; key 0: a free slot. */
+/* The newest copy of a content; key 0: a free slot. */
 typedef struct copy {
     uint64_t key, position, seq, units;
 } copy;
@@ -40,7 +40,7 @@ static copy *lookup(copies *table, uint64_t key)
     return NULL;
 }
 
-/* Replace an entry by its newest place; a full set evicts its oldest. */
+/* Insert or update the newest copy; a full set evicts its oldest. */
 static void insert(copies *table, uint64_t key, const maki_pruning_part *piece, uint64_t units)
 {
     copy *slot = lookup(table, key), *set = table->slots[key % SETS];
@@ -104,7 +104,7 @@ static const copy *find_newer(copies *table, uint64_t key, const maki_pruning_pa
     return found && found->position > piece->position ? found : NULL;
 }
 
-/* A later read of the same file that has about as much. */
+/* A later read of the same file with a similar length. */
 static const copy *find_newer_read(copies *table, const maki_pruning_part *piece, uint64_t units)
 {
     if (!is_read(piece)) return NULL;

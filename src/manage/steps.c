@@ -1,4 +1,4 @@
-/* steps.c -- which steps of a policy run, what becomes of their effects, and the steps that hide messages.
+/* steps.c -- decide which steps of a policy run, keep or undo their effects; the steps that hide messages.
  *
  * In:     a run (maki_manage_work) on a plan: nothing is written to the log here.
  * Out:    the plan with the effects of the steps that stay; a result for each step in the report.
@@ -129,19 +129,19 @@ static maki_status call_step(maki_manage_work *r, const maki_step *step, maki_st
 static maki_step_result *add_result(maki_manage_work *r, maki_step_kind kind)
 {
     maki_manage_report *report = r->report;
-    maki_step_result *taken = report->taken_count < MAKI_STEP_RESULTS_MAX
-                                  ? &report->taken[report->taken_count++]
-                                  : &r->unreported;
-    *taken = (maki_step_result){ .kind = kind };
-    return taken;
+    maki_step_result *result = report->taken_count < MAKI_STEP_RESULTS_MAX
+                                   ? &report->taken[report->taken_count++]
+                                   : &r->unreported;
+    *result = (maki_step_result){ .kind = kind };
+    return result;
 }
 
-static void set_refused(maki_step_result *taken, const char *code)
+static void set_refused(maki_step_result *result, const char *code)
 {
-    snprintf(taken->refused, sizeof taken->refused, "%.39s", code[0] ? code : "REFUSED");
+    snprintf(result->refused, sizeof result->refused, "%.39s", code[0] ? code : "REFUSED");
 }
 
-/* Drop what was planned since `plan` began. */
+/* Undo the part of the plan added since `plan` began. */
 static maki_status undo_step(maki_manage_work *r, maki_plan *plan, maki_err *err)
 {
     maki_plan_rollback(plan);
@@ -149,7 +149,8 @@ static maki_status undo_step(maki_manage_work *r, maki_plan *plan, maki_err *err
 }
 
 /* Save the report before the first of the steps that may have to be undone. */
-static void save_report(maki_manage_work *r, const maki_plan *before, const maki_step_result *taken)
+static void save_report(maki_manage_work *r, const maki_plan *before,
+                        const maki_step_result *result)
 {
     const maki_manage_report *report = r->report;
     if (r->pending) return;
@@ -158,7 +159,7 @@ static void save_report(maki_manage_work *r, const maki_plan *before, const maki
     r->saved.survey = report->survey;
     r->saved.fell_back = report->fell_back;
     r->pending_from =
-        taken == &r->unreported ? report->taken_count : (size_t)(taken - report->taken);
+        result == &r->unreported ? report->taken_count : (size_t)(result - report->taken);
 }
 
 /* After the last of the steps that must reach the target together: undo them if they did not. */
@@ -180,9 +181,9 @@ static maki_status resolve_pending(maki_manage_work *r, maki_err *err)
 /* Measure a step that was not refused: undo it, or report it. */
 static maki_status measure_step(maki_manage_work *r, const maki_step *step,
                                 const maki_step_effect *effect, maki_plan *plan, double before,
-                                maki_step_result *taken, bool *progress, maki_err *err)
+                                maki_step_result *result, bool *progress, maki_err *err)
 {
-    taken->event = effect->event;
+    result->event = effect->event;
     maki_status st = count_again(r, err);
     if (st != MAKI_OK) return st;
     r->failed = maki_reduction(before, r->report->tokens_after) < step->min_saving;
@@ -193,11 +194,11 @@ static maki_status measure_step(maki_manage_work *r, const maki_step *step,
                              MAKI_KV_S("session", maki_conv_id(r->conv)) };
         if (maki_step_needs(step->kind) & MAKI_STEP_SUMMARISES)
             maki_log_event(r->in->logger, MAKI_WARN, "compress_insufficient", values, 3);
-        taken->undone = true;
+        result->undone = true;
         return undo_step(r, plan, err);
     }
     *progress = r->report->tokens_after < before;
-    if (*progress && step->kind != MAKI_STEP_LAST) /* which reports itself what helped */
+    if (*progress && step->kind != MAKI_STEP_LAST) /* it sets the action itself */
         r->report->action = step->kind;
     if (effect->survey.measured) {
         r->report->survey = effect->survey;
@@ -210,26 +211,26 @@ static maki_status measure_step(maki_manage_work *r, const maki_step *step,
     return MAKI_OK;
 }
 
-/* Run a step.  *progress: less is in view.  A refused step is not a failure of the run. */
+/* Run a step.  *progress: tokens were saved.  A refused step is not a failure of the run. */
 static maki_status run_step(maki_manage_work *r, const maki_step *step, bool *progress,
                             maki_err *err)
 {
     maki_step_effect effect = { .count = 0 };
     maki_err why = { 0 };
-    maki_step_result *taken = add_result(r, step->kind);
+    maki_step_result *result = add_result(r, step->kind);
     double before = r->report->tokens_after;
     maki_plan plan;
     *progress = false;
     maki_status st = maki_plan_begin(&plan, r->conv, &why);
-    if (st == MAKI_OK && step->must_reach) save_report(r, &plan, taken);
+    if (st == MAKI_OK && step->must_reach) save_report(r, &plan, result);
     if (st == MAKI_OK) st = call_step(r, step, &effect, &why);
     r->failed = st != MAKI_OK;
     if (st == MAKI_REFUSED && effect.count == 0) {
-        set_refused(taken, why.code);
+        set_refused(result, why.code);
         return MAKI_OK;
     }
     if (st == MAKI_OK || st == MAKI_REFUSED)
-        return measure_step(r, step, &effect, &plan, before, taken, progress, err);
+        return measure_step(r, step, &effect, &plan, before, result, progress, err);
     if (err) *err = why;
     return st;
 }
@@ -259,7 +260,7 @@ static maki_status find_obstacle(maki_manage_work *r, const maki_step *step, con
                                  maki_err *err)
 {
     const maki_view *view;
-    double bound = 0, goal = r->report->tokens_after - maki_step_target(r, step);
+    double bound = 0, required = r->report->tokens_after - maki_step_target(r, step);
     *code = NULL;
     if (r->in->window * r->in->scale < step->min_window) *code = "WINDOW_TOO_SMALL";
     if (r->in->truncate_only && (maki_step_needs(step->kind) & MAKI_STEP_SUMMARISES))
@@ -271,7 +272,7 @@ static maki_status find_obstacle(maki_manage_work *r, const maki_step *step, con
     }
     if (*code || !step->must_reach || r->pending) return MAKI_OK;
     maki_status st = maki_pruning_limit(r, step, &bound, err);
-    if (bound < goal) *code = "TARGET_TOO_FAR";
+    if (bound < required) *code = "TARGET_TOO_FAR";
     return st;
 }
 

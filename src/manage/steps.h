@@ -7,7 +7,7 @@
 
 enum { MAKI_STEP_EFFECT_MAX = 16 /* events of one step */ };
 
-/* What a step did. */
+/* The effect of a step. */
 typedef struct maki_step_effect {
     size_t count;              /* events, */
     uint64_t event;            /* the last of them */
@@ -15,13 +15,13 @@ typedef struct maki_step_effect {
     maki_err fell_back;        /* why the fallback summarizer wrote it; MAKI_OK: it did not */
 } maki_step_effect;
 
-/* A run under way. */
+/* The state of a run. */
 typedef struct maki_manage_work {
     maki_conv *conv;
     const maki_manage_in *in;
     maki_manage_report *report; /* tokens_after is always up to date */
     int64_t began;
-    double allowed, target;      /* of the report, as the index counts */
+    double allowed, target;      /* as in the report, in tokens of the index */
     bool failed;                 /* the step before */
     maki_step_result unreported; /* the last step, when the report is full */
     /* Steps that must reach the target and have not yet: */

@@ -1,4 +1,4 @@
-/* window.c -- the tables of window.h.
+/* window.c -- the context window of a model, and how to condense for it, by tables of model ids.
  *
  * In:     a model's id as any provider writes it ("openai/gpt-4.1", "us.anthropic.claude-...").
  * Out:    the documented window of its provider; 0 for an unknown model. */
@@ -89,7 +89,7 @@ double maki_window_resolve(double model, double config, double agent_default)
 
 maki_strategy maki_strategy_of(maki_str model_id)
 {
-    /* expensive and good: use much of the window, and let it summarise itself; cheap: condense early */
+    /* expensive models condense late and summarize themselves; cheap ones condense early */
     if (maki_str_has(model_id, MAKI_LIT("opus"))) return (maki_strategy){ 80, model_id, 0.7, 5 };
     if (maki_str_has(model_id, MAKI_LIT("haiku"))) return (maki_strategy){ 60, model_id, 0.8, 3 };
     if (maki_str_has(model_id, MAKI_LIT("sonnet"))) {

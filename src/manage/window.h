@@ -16,7 +16,7 @@ double maki_window_of_model(maki_str model_id);
 /* The first of these that is a number of at least one token, else MAKI_WINDOW_DEFAULT. */
 double maki_window_resolve(double model, double config, double agent_default);
 
-/* What suits a model: when to condense, by which model, how hard, and how much to keep. */
+/* What suits a model: when to condense, with which model, by what share, and how many messages to keep. */
 typedef struct maki_strategy {
     double threshold; /* percent */
     maki_str condense_model;

@@ -1,4 +1,4 @@
-/* rank.h -- one score from two searches, by similarity and by keywords. */
+/* rank.h -- combine the scores of a similarity search and a keyword search. */
 #ifndef MAKI_MEMORY_RANK_H
 #define MAKI_MEMORY_RANK_H
 

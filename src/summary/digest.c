@@ -1,4 +1,4 @@
-/* digest.c -- the sizes of the sets, what adds to them, and the walk over a message's parts. */
+/* digest.c -- create a digest, and add messages to it: each part is classified and inserted into the sets. */
 #include "summary/digest.h"
 
 #include "base/ascii.h"
@@ -18,7 +18,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     if (!d) return maki_arena_status(arena, err);
     const struct {
         maki_text_set *set;
-        size_t capacity, text, more;
+        size_t capacity, text_capacity, more_capacity;
     } sets[] = {
         { &d->files, 512, MAKI_ENTITY_MAX, 64 },
         { &d->runs, 128, 160, 160 },
@@ -33,8 +33,8 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     };
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < sizeof sets / sizeof *sets; i++)
-        st = maki_text_set_init(sets[i].set, arena, sets[i].capacity, sets[i].text, sets[i].more,
-                                err);
+        st = maki_text_set_init(sets[i].set, arena, sets[i].capacity, sets[i].text_capacity,
+                                sets[i].more_capacity, err);
     maki_keywords_init(&d->keywords);
     maki_term_filter_add(&d->common, maki_str_of(common_words));
     d->arena = arena;
@@ -45,16 +45,16 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     return st;
 }
 
-/* ---- what everybody notes --------------------------------------------------------------------------- */
+/* ---- inserting into the sets ------------------------------------------------------------------------ */
 
 void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text)
 {
     uint64_t key = maki_text_item_key(text) ^ (uint64_t)kind << 1;
-    size_t s = (size_t)key % FACT_SLOTS;
-    while (d->fact_slots[s] && d->fact_slots[s] != key)
-        s = (s + 1) % FACT_SLOTS;
-    if (d->fact_slots[s] || d->fact_count == MAKI_DIGEST_FACTS) return;
-    d->fact_slots[s] = key;
+    size_t slot = (size_t)key % FACT_SLOTS;
+    while (d->fact_slots[slot] && d->fact_slots[slot] != key)
+        slot = (slot + 1) % FACT_SLOTS;
+    if (d->fact_slots[slot] || d->fact_count == MAKI_DIGEST_FACTS) return;
+    d->fact_slots[slot] = key;
     d->facts[d->fact_count++] = (maki_found_fact){ kind, maki_arena_copy(d->arena, text) };
 }
 
@@ -68,20 +68,20 @@ void maki_digest_found(void *ctx, maki_fact kind, maki_str text)
         d->reading.file_len = text.len;
     }
     if (kind == MAKI_FACT_NUMBER) return;
-    maki_text_item *note = maki_text_set_add(set, maki_text_item_key(text), text, 1, d->messages);
-    if (kind == MAKI_FACT_NAME) note->weight = note->count;
+    maki_text_item *item = maki_text_set_add(set, maki_text_item_key(text), text, 1, d->messages);
+    if (kind == MAKI_FACT_NAME) item->weight = item->count;
 }
 
 void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
 {
     text = maki_str_trim(text);
     if (text.len < 3) return;
-    maki_text_item *note =
+    maki_text_item *item =
         maki_text_set_add(&d->tasks, maki_digest_sentence_key(text), text, 1, d->messages);
-    note->kind = kind;
-    note->state = MAKI_TASK_OPEN;
-    note->weight = kind == MAKI_TASK_NEXT ? 1 : 4;
-    note->simhash = maki_simhash_of(maki_text_item_text(note));
+    item->kind = kind;
+    item->state = MAKI_TASK_OPEN;
+    item->weight = kind == MAKI_TASK_NEXT ? 1 : 4;
+    item->simhash = maki_simhash_of(maki_text_item_text(item));
 }
 
 uint64_t maki_digest_sentence_key(maki_str text)
@@ -90,12 +90,12 @@ uint64_t maki_digest_sentence_key(maki_str text)
     size_t len = 0;
     for (size_t at = 0; at < text.len; at += len) {
         uint32_t code = maki_utf8_decode(text, at, &len);
-        bool sign = code < 0x80
-                        ? !maki_is_word((char)code)
-                        : (code >= 0x2000 && code < 0x2070) || (code >= 0x3000 && code < 0x3040) ||
-                              (code >= 0xFF00 && code < 0xFF10);
+        bool punctuation = code < 0x80 ? !maki_is_word((char)code)
+                                       : (code >= 0x2000 && code < 0x2070) ||
+                                             (code >= 0x3000 && code < 0x3040) ||
+                                             (code >= 0xFF00 && code < 0xFF10);
         uint64_t letter = code < 0x80 ? (unsigned char)maki_lower((char)code) : code;
-        if (!sign) h = (h ^ letter) * 1099511628211u;
+        if (!punctuation) h = (h ^ letter) * 1099511628211u;
     }
     h ^= h >> 29;
     return h ? h : 1;
@@ -105,7 +105,7 @@ void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight)
 {
     maki_text_item *rule =
         maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
-    rule->tally[0] = ++d->spoken;
+    rule->counters[0] = ++d->sequence;
 }
 
 static maki_simhash subject_of(const maki_digest *d, maki_str text)
@@ -113,59 +113,65 @@ static maki_simhash subject_of(const maki_digest *d, maki_str text)
     return maki_simhash_without(text, &d->common);
 }
 
-/* How much the subjects of two sentences agree: 0 to 100, of the shorter one; 0 when it is less than `least`. */
-static unsigned agreement(const maki_text_item *a, const maki_text_item *b, unsigned least)
+/* Percentage of the terms of the shorter sentence that both share; 0 when it is less than `min_percent`. */
+static unsigned overlap_percent(const maki_text_item *a, const maki_text_item *b,
+                                unsigned min_percent)
 {
     unsigned shared = maki_simhash_similarity(&a->simhash, &b->simhash);
-    unsigned n = maki_simhash_similarity(&a->simhash, &a->simhash);
-    unsigned m = maki_simhash_similarity(&b->simhash, &b->simhash);
+    unsigned a_terms = maki_simhash_similarity(&a->simhash, &a->simhash);
+    unsigned b_terms = maki_simhash_similarity(&b->simhash, &b->simhash);
     if (shared < 2) return 0;
-    unsigned percent = shared * 100 / (n < m ? n : m);
-    return percent >= least ? percent : 0;
+    unsigned percent = shared * 100 / (a_terms < b_terms ? a_terms : b_terms);
+    return percent >= min_percent ? percent : 0;
 }
 
-/* The item of a set that is most about the same; the newest of equals. */
-static maki_text_item *nearest(maki_text_set *set, const maki_text_item *to, unsigned least,
-                               uint8_t least_kind)
+/* The item of a set with the most similar subject, the newest of equals; NULL: none reaches `min_percent`. */
+static maki_text_item *find_similar(maki_text_set *set, const maki_text_item *other,
+                                    unsigned min_percent, uint8_t min_kind)
 {
     maki_text_item *best = NULL;
-    unsigned most = least;
+    unsigned best_percent = min_percent;
     for (size_t i = 0; i < set->count; i++) {
         maki_text_item *e = &set->at[i];
-        unsigned n = e->key != to->key && e->kind >= least_kind ? agreement(e, to, least) : 0;
-        if (n < most) continue;
+        unsigned percent = e->key != other->key && e->kind >= min_kind
+                               ? overlap_percent(e, other, min_percent)
+                               : 0;
+        if (percent < best_percent) continue;
         best = e;
-        most = n;
+        best_percent = percent;
     }
     return best;
 }
 
-/* What a person decided last, one turn before. */
-static maki_text_item *latest(maki_text_set *set, const maki_text_item *before, uint32_t now)
+/* The user's newest decision other than `before`, at most RECENT messages old; NULL: none. */
+static maki_text_item *newest_user_decision(maki_text_set *set, const maki_text_item *before,
+                                            uint32_t now)
 {
-    enum { JUST_NOW = 2 };
+    enum { RECENT = 2 };
     maki_text_item *last = NULL;
     for (size_t i = 0; i < set->count; i++) {
         maki_text_item *e = &set->at[i];
         bool open =
             e->kind == MAKI_BY_USER && e->state == MAKI_DECISION_LATEST && e->key != before->key;
-        if (open && e->last + JUST_NOW >= now && (!last || e->last >= last->last)) last = e;
+        if (open && e->last + RECENT >= now && (!last || e->last >= last->last)) last = e;
     }
     return last;
 }
 
-/* The newest decision on a question overrides the one before; the model's word overrides no person's.  One that says
- * only "no, the other one" is about the decision that was made just before. */
+/* A decision overrides older ones on the same question, but the model's do not override the user's.  One that says
+ * only "no, the other one" overrides the user's newest decision. */
 static void override_older(maki_digest *d, const maki_text_item *newest, bool change)
 {
-    enum { FEW = 3, SOME = 50, HALF = 50, MOST = 67 }; /* words; percent */
-    maki_text_item *best = nearest(&d->decisions, newest, change ? SOME : MOST, newest->kind);
-    maki_text_item *point = nearest(&d->points, newest, HALF, newest->kind);
+    enum { SHORT_TERMS = 3, CHANGE_PERCENT = 50, POINT_PERCENT = 50, SAME_PERCENT = 67 };
+    maki_text_item *best =
+        find_similar(&d->decisions, newest, change ? CHANGE_PERCENT : SAME_PERCENT, newest->kind);
+    maki_text_item *point = find_similar(&d->points, newest, POINT_PERCENT, newest->kind);
     if (point && (!best || best->state == MAKI_DECISION_LATEST))
         point->state = MAKI_DECISION_OVERRIDDEN;
-    bool alone = !best && !point && change &&
-                 maki_simhash_similarity(&newest->simhash, &newest->simhash) <= FEW;
-    if (alone) best = latest(&d->decisions, newest, d->messages);
+    bool without_subject =
+        !best && !point && change &&
+        maki_simhash_similarity(&newest->simhash, &newest->simhash) <= SHORT_TERMS;
+    if (without_subject) best = newest_user_decision(&d->decisions, newest, d->messages);
     if (!best) return;
     best->state = MAKI_DECISION_OVERRIDDEN;
     best->weight = 1;
@@ -174,7 +180,7 @@ static void override_older(maki_digest *d, const maki_text_item *newest, bool ch
 bool maki_digest_is_decided(maki_digest *d, maki_str text)
 {
     maki_text_item item = { .simhash = subject_of(d, text) };
-    return nearest(&d->decisions, &item, 60, MAKI_BY_USER) != NULL;
+    return find_similar(&d->decisions, &item, 60, MAKI_BY_USER) != NULL;
 }
 
 void maki_digest_override(maki_digest *d, maki_str text)
@@ -190,7 +196,7 @@ void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t we
     bool known = item->count > 1 && item->state == MAKI_DECISION_LATEST;
     if (item->count == 1 || by == MAKI_BY_USER) item->kind = by;
     item->state = MAKI_DECISION_LATEST;
-    item->tally[0] = ++d->spoken;
+    item->counters[0] = ++d->sequence;
     item->simhash = subject_of(d, maki_text_item_text(item));
     if (!known) override_older(d, item, change);
 }
@@ -200,7 +206,7 @@ void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden)
     maki_text_item *item = maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text,
                                              overridden ? 1 : MAKI_WEIGHT_ALWAYS + 1, d->messages);
     item->state = overridden ? MAKI_DECISION_OVERRIDDEN : MAKI_DECISION_LATEST;
-    item->tally[0] = ++d->spoken;
+    item->counters[0] = ++d->sequence;
     item->simhash = subject_of(d, maki_text_item_text(item));
 }
 
@@ -216,7 +222,7 @@ void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t wei
     maki_text_item *item = maki_text_set_add(&d->points, key, text, weight, d->messages);
     if (item->count == 1) item->kind = kind;
     item->state = MAKI_DECISION_LATEST;
-    item->tally[0] = ++d->spoken;
+    item->counters[0] = ++d->sequence;
     item->simhash = subject_of(d, text);
     if (kind == MAKI_ABOUT || (kind == MAKI_BY_USER && item->kind != MAKI_ABOUT)) item->kind = kind;
 }
@@ -232,7 +238,7 @@ void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t we
     e->simhash = maki_simhash_of(maki_text_item_text(e));
 }
 
-/* ---- the walk ---------------------------------------------------------------------------------------- */
+/* ---- messages ---------------------------------------------------------------------------------------- */
 
 void maki_digest_add(maki_digest *d, maki_str json)
 {
@@ -255,7 +261,7 @@ void maki_digest_add(maki_digest *d, maki_str json)
     }
 }
 
-/* What was announced long ago has happened, or was dropped without a word. */
+/* Close announced next steps that are more than RECENT messages old: they are done or abandoned. */
 void maki_digest_end(maki_digest *d)
 {
     enum { RECENT = 8 }; /* messages */

@@ -1,7 +1,8 @@
-/* digest.h -- what a conversation holds, gathered message by message into bounded memory.
+/* digest.h -- a digest of a conversation (files, commands, errors, tasks, rules, decisions), in bounded memory.
  *
- * Both shapes of messages (message_parts.h) and earlier summaries are understood; a text of any length is read in
- * lines.  The same messages give the same digest.
+ * In: messages in either format (message_parts.h), earlier summaries among them; texts of any length are read line by
+ * line.  Out: sets of short texts with weights (text_set.h), from which a summary is written.
+ * The same messages give the same digest.
  *
  *     maki_digest *d;
  *     st = maki_digest_new(&arena, &d, err);
@@ -22,21 +23,21 @@
 typedef struct maki_digest maki_digest;
 
 maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err);
-/* `json` is a message that was checked; what is no message is counted and skipped. */
+/* `json` is a message that was checked; anything else is counted and skipped. */
 void maki_digest_add(maki_digest *digest, maki_str json);
 /* After the last message. */
 void maki_digest_end(maki_digest *digest);
 
-/* ---- what it holds -------------------------------------------------------------------------------- */
+/* ---- contents ------------------------------------------------------------------------------------- */
 
-/* Of the set `files`: tally = read, edited, written; more = the tool that touched it last. */
+/* Of the set `files`: counters = read, edited, written; more = the tool that touched it last. */
 enum { MAKI_FILE_MENTIONED, MAKI_FILE_FINE, MAKI_FILE_FAILED, MAKI_FILE_DELETED };
-/* Of `runs`: count = runs, tally[0] = exit code + 1 (0: unknown), more = how the last one went. */
+/* Of `runs`: count = runs, counters[0] = exit code + 1 (0: unknown), more = the result line of the last one. */
 enum { MAKI_RUN_UNKNOWN, MAKI_RUN_FINE, MAKI_RUN_FAILED };
 /* Of `errors`: link = the run or file it came from, more = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
 /* Of `rules`, `decisions` and `points`: kind = who said it.  Of `decisions`: state.
- * Of all three: tally[0] = when it was said. */
+ * Of all three: counters[0] = sequence number. */
 enum {
     MAKI_BY_USER,
     MAKI_BY_ASSISTANT,
@@ -44,7 +45,7 @@ enum {
     MAKI_ABOUT /* points: who is who, and what for */
 };
 enum { MAKI_DECISION_LATEST, MAKI_DECISION_OVERRIDDEN };
-/* What weighs as much is kept whatever the budget. */
+/* Minimum weight of rules and decisions that may exceed the budget. */
 enum { MAKI_WEIGHT_ALWAYS = 8 };
 /* Of `tasks`. */
 enum { MAKI_TASK_OPEN, MAKI_TASK_CLOSED };
@@ -53,11 +54,11 @@ enum { MAKI_TASK_LIST, MAKI_TASK_BOX, MAKI_TASK_SAID, MAKI_TASK_NEXT, MAKI_TASK_
 enum {
     MAKI_DIGEST_TEXT = 600,
     MAKI_DIGEST_SENTENCE = 480, /* bytes of a sentence; a longer one is cut at a comma or space */
-    MAKI_DIGEST_SHORT = 400, /* messages: as long as there are no more, plain prose is noted too */
-    MAKI_DIGEST_RULE = 640,  /* bytes of a rule with its reason */
+    MAKI_DIGEST_SHORT = 400,    /* messages: up to here sentences without facts are inserted too */
+    MAKI_DIGEST_RULE = 640,     /* bytes of a rule with its reason */
     MAKI_DIGEST_CALLS = 128,
     MAKI_DIGEST_ARGS = 1 << 16,
-    MAKI_DIGEST_FACTS = 1 << 14 /* more are not looked at */
+    MAKI_DIGEST_FACTS = 1 << 14 /* maximum; more are ignored */
 };
 
 /* A call whose result has not come yet. */
@@ -68,7 +69,7 @@ typedef struct maki_open_call {
     maki_tool_kind kind;
 } maki_open_call;
 
-/* A text of bounded length that is put together from sentences. */
+/* A text of bounded length: sentences of a request or answer, joined. */
 typedef struct maki_said {
     char at[MAKI_DIGEST_TEXT];
     size_t len;
@@ -84,30 +85,30 @@ typedef struct maki_found_fact {
 /* The text that is being read. */
 typedef struct maki_digest_reader {
     maki_role role;
-    bool fenced;         /* inside a code block */
+    bool fenced;         /* in a code block */
     bool shows_output;   /* that block holds output, not code */
     uint32_t code_lines; /* of it */
     char language[24];
-    char file[MAKI_ENTITY_MAX]; /* the path that stood last before it */
+    char file[MAKI_ENTITY_MAX]; /* the last path before it */
     size_t file_len;
-    bool ignored; /* what the client puts into messages itself */
+    bool ignored; /* inserted by the client: skip to the end of the text */
     maki_said said;
-    char before[MAKI_DIGEST_SENTENCE]; /* the sentence before, of the same text */
+    char before[MAKI_DIGEST_SENTENCE]; /* the previous sentence of the same text */
     size_t before_len;
-    maki_text_set *kept_in; /* where it was noted, if as a rule or decision */
-    uint64_t kept_key;
-    maki_text_set *list; /* where the items of a list belong whose heading said so */
+    maki_text_set *before_set; /* set it was inserted into as a rule or decision; else NULL */
+    uint64_t before_set_key;
+    maki_text_set *list; /* set for the items of the current list, by its heading; or NULL */
 } maki_digest_reader;
 
-/* The result that is being read. */
+/* The tool result that is being read. */
 typedef struct maki_outcome {
-    maki_text_set errors; /* lines that report errors, the first ones */
+    maki_text_set errors; /* the first lines that report errors */
     char last[300], counts[160];
     size_t last_len, counts_len, lines;
     char first[300];
     size_t first_len;
-    bool of_run; /* else only its first line counts */
-    bool shouts, has_code;
+    bool of_run; /* of a command; else only the first line is used */
+    bool reports_error, has_code;
     uint32_t code;
 } maki_outcome;
 
@@ -116,56 +117,57 @@ struct maki_digest {
     maki_line_reader lines;
     maki_letters letters;
     maki_text_set files, runs, errors, tasks, rules, decisions, points, names, code;
-    maki_found_fact *facts; /* the paths, names and numbers that were met, each once */
+    maki_found_fact *facts; /* distinct paths, names and numbers */
     size_t fact_count;
     uint64_t *fact_slots;                    /* their keys: open addressing, 0 is empty */
-    maki_open_call calls[MAKI_DIGEST_CALLS]; /* a ring */
+    maki_open_call calls[MAKI_DIGEST_CALLS]; /* ring buffer */
     size_t next_call;
-    uint32_t messages, tool_calls; /* so far; the number of the message at hand */
-    uint32_t before, calls_before; /* those that earlier summaries stand for */
-    uint32_t summaries;            /* earlier ones */
-    uint32_t spoken;               /* sentences of people, in the order they were said */
+    uint32_t messages, tool_calls; /* so far; also the number of the current message */
+    uint32_t before, calls_before; /* those that earlier summaries replace */
+    uint32_t summaries;            /* earlier summaries read */
+    uint32_t sequence;             /* last sequence number of a sentence */
     maki_said goal, request, answer;
     char asked[MAKI_DIGEST_SENTENCE]; /* the question that the last text of the model ended with */
     size_t asked_len;
-    maki_term_filter common; /* words that say nothing about what a decision is about */
+    maki_term_filter common; /* stop words: ignored in the subject of a decision */
     maki_digest_reader reading;
     maki_outcome outcome;
-    uint64_t edited; /* the file changed last */
-    uint32_t edited_in;
+    uint64_t edited;      /* key of the file changed last */
+    uint32_t edited_in;   /* message number of that change */
     maki_section section; /* of the earlier summary that is being read */
     maki_label part;
     maki_arena *arena;
     char args[MAKI_DIGEST_ARGS];
 };
 
-/* ---- its parts ------------------------------------------------------------------------------------- */
+/* ---- internals ------------------------------------------------------------------------------------- */
 
-/* A path, name or number is met: kept as a fact if it is new. */
+/* Add a path, name or number as a fact, if it is new. */
 void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text);
-/* A maki_entity_fn (ctx is the digest): that, and notes paths and names. */
+/* A maki_entity_fn (ctx is the digest): the same, and insert paths and names into their sets. */
 void maki_digest_found(void *ctx, maki_fact kind, maki_str text);
-/* What makes two sentences the same: letters and digits, but not their case, nor spaces and punctuation. */
+/* A hash of the letters and digits of a sentence, ignoring case, spaces and punctuation. */
 uint64_t maki_digest_sentence_key(maki_str text);
-/* A sentence worth quoting: who said it (MAKI_BY_...), and how much it weighs. */
+/* Insert a sentence worth quoting; `kind`: who said it (MAKI_BY_...). */
 void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight);
 void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight);
 void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind);
-/* `change`: it says that something else held before. */
+/* `change`: it replaces an earlier decision. */
 void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight, bool change);
 /* Is the text about the same as a decision?  Mark what another sentence overrides. */
 bool maki_digest_is_decided(maki_digest *d, maki_str text);
 void maki_digest_override(maki_digest *d, maki_str text);
-/* One that an earlier summary holds, with the state it had. */
+/* Insert a decision of an earlier summary, with its state. */
 void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden);
-/* A line that reports an error, from a run, a file or (0) nothing in particular. */
+/* A line that reports an error; `link`: the run or file it came from; 0: unknown. */
 void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight);
 
-/* sentence.c: one sentence of the text that is being read; `item`: of a list.  Is it a rule, decision or task? */
+/* sentence.c: one sentence of the text that is being read; `item`: of a list.
+ * True: it was inserted as a rule, decision or task of a person. */
 bool maki_digest_sentence(maki_digest *d, maki_str sentence, bool item);
 /* Sentences that an earlier summary quotes, as points of this kind. */
 void maki_digest_sentences(maki_digest *d, maki_str text, uint8_t kind);
-/* How many signs of facts a sentence has: entities, names, numbers, dates, quotations. */
+/* Score of a sentence: number of names, numbers, dates and quotations in it. */
 uint32_t maki_digest_score(maki_digest *d, maki_str sentence, unsigned bits);
 /* The length of the sentence that begins at text[0]. */
 size_t maki_sentence_len(maki_str text);
@@ -175,9 +177,9 @@ void maki_digest_text(maki_digest *d, maki_role role, maki_str string);
 /* tool_calls.c: a call, and its result. */
 void maki_digest_call(maki_digest *d, const maki_said_part *call);
 void maki_digest_result(maki_digest *d, const maki_said_part *result);
-/* Mark what a run or a file had to complain of as solved; `link` 0: nothing. */
+/* Mark the errors of a run or file as solved; `link` 0: none. */
 void maki_digest_solved(maki_digest *d, uint64_t link);
-/* previous_summary.c: a summary of what came before. */
+/* previous_summary.c: parse a summary of earlier messages. */
 void maki_digest_earlier(maki_digest *d, maki_str string);
 
 #endif

@@ -1,4 +1,4 @@
-/* entities.c -- words are split at the edge of ASCII letters and judged by their form.
+/* entities.c -- split a text into words, and report those that are paths, identifiers or numbers by their form.
  *
  * Words that only look like paths ("and/or", "2024/05/01", "github.com/x/y", "Node.js", "res.json()")
  * would crowd out real ones, so a slash alone does not make a path. */
@@ -27,7 +27,7 @@ static const char directories[] =
     "src|lib|libs|test|tests|spec|docs|doc|bin|app|apps|pkg|cmd|internal|include|scripts|"
     "packages|web|build|config|public|server|client|api|tools|examples|assets|migrations|"
     "components";
-static const char no_files[] =
+static const char not_files[] =
     "Node.js|Next.js|Vue.js|Nuxt.js|Three.js|D3.js|Express.js|React.js|node.js|process.env|"
     "import.meta.env";
 
@@ -62,10 +62,11 @@ static bool is_host(maki_str first)
 static bool is_slashed_path(maki_str word, size_t slashes)
 {
     size_t first = (size_t)((const char *)memchr(word.ptr, '/', word.len) - word.ptr);
-    bool letters = false;
+    bool has_letter = false;
     for (size_t i = 0; i < word.len; i++)
-        letters |= maki_is_lower(word.ptr[i]) || maki_is_upper(word.ptr[i]) || (word.ptr[i] & 0x80);
-    if (!letters || word.ptr[word.len - 1] == '/' || is_host(maki_str_to(word, first)))
+        has_letter |=
+            maki_is_lower(word.ptr[i]) || maki_is_upper(word.ptr[i]) || (word.ptr[i] & 0x80);
+    if (!has_letter || word.ptr[word.len - 1] == '/' || is_host(maki_str_to(word, first)))
         return false;
     if (has_extension(word)) return true;
     bool rooted = first == 0 || word.ptr[0] == '.' || word.ptr[0] == '~';
@@ -82,7 +83,7 @@ bool maki_is_path(maki_str word)
     if (maki_str_has(word, MAKI_LIT("//"))) return false;
     if (slashes) return is_slashed_path(word, slashes);
     if (maki_str_in(word, "Makefile|Dockerfile|Gemfile|Cargo.lock|.env|.gitignore")) return true;
-    return has_extension(word) && !maki_str_in(word, no_files);
+    return has_extension(word) && !maki_str_in(word, not_files);
 }
 
 /* ---- names and numbers ----------------------------------------------------------------------- */
@@ -112,7 +113,7 @@ static bool is_number(maki_str word)
     return digits >= 2;
 }
 
-/* ---- the walk --------------------------------------------------------------------------------- */
+/* ---- scanning --------------------------------------------------------------------------------- */
 
 static maki_str strip(maki_str word)
 {
@@ -135,12 +136,12 @@ static void find_names(maki_str word, maki_entity_fn fn, void *ctx)
     }
 }
 
-static void look_at_word(maki_str word, bool called, maki_entity_fn fn, void *ctx)
+static void classify_word(maki_str word, bool is_call, maki_entity_fn fn, void *ctx)
 {
     bool slash = memchr(word.ptr, '/', word.len) != NULL;
     word = strip(word);
     if (word.len == 0 || word.len > MAKI_ENTITY_MAX) return;
-    if ((slash || !called) && maki_is_path(word)) {
+    if ((slash || !is_call) && maki_is_path(word)) {
         fn(ctx, MAKI_FACT_PATH, word);
     } else if (is_number(word)) {
         fn(ctx, MAKI_FACT_NUMBER, word);
@@ -149,20 +150,20 @@ static void look_at_word(maki_str word, bool called, maki_entity_fn fn, void *ct
     }
 }
 
-/* A path in back quotes may have any characters: its end is known. */
-static size_t quoted_path(maki_str text, size_t at, maki_entity_fn fn, void *ctx)
+/* Report a path in backticks, which may have any characters but spaces; returns its length with them, 0: none. */
+static size_t find_quoted_path(maki_str text, size_t at, maki_entity_fn fn, void *ctx)
 {
     maki_str rest = maki_str_from(text, at + 1);
-    size_t most = rest.len < MAKI_ENTITY_MAX ? rest.len : MAKI_ENTITY_MAX;
-    const char *end = memchr(rest.ptr, '`', most);
-    bool wide = false;
+    size_t limit = rest.len < MAKI_ENTITY_MAX ? rest.len : MAKI_ENTITY_MAX;
+    const char *end = memchr(rest.ptr, '`', limit);
+    bool non_ascii = false;
     if (!end) return 0;
     maki_str inside = maki_str_to(rest, (size_t)(end - rest.ptr));
     for (size_t i = 0; i < inside.len; i++) {
         if (inside.ptr[i] == ' ') return 0;
-        wide |= (inside.ptr[i] & 0x80) != 0;
+        non_ascii |= (inside.ptr[i] & 0x80) != 0;
     }
-    if (!wide || !maki_is_path(inside)) return 0;
+    if (!non_ascii || !maki_is_path(inside)) return 0;
     fn(ctx, MAKI_FACT_PATH, inside);
     return inside.len + 2;
 }
@@ -171,16 +172,16 @@ void maki_entities_in(maki_str text, maki_entity_fn fn, void *ctx)
 {
     size_t at = 0;
     while (at < text.len) {
-        size_t skip = text.ptr[at] == '`' ? quoted_path(text, at, fn, ctx) : 0;
+        size_t skip = text.ptr[at] == '`' ? find_quoted_path(text, at, fn, ctx) : 0;
         size_t end = at + skip;
         while (end < text.len && skip == 0 && is_word_char(text.ptr[end]))
             end++;
         if (skip == 0 && end > at) {
-            bool called = end < text.len && text.ptr[end] == '(';
+            bool is_call = end < text.len && text.ptr[end] == '(';
             bool url = end + 2 < text.len && memcmp(text.ptr + end, "://", 3) == 0;
             while (url && end < text.len && text.ptr[end] != ' ' && (text.ptr[end] & 0x80) == 0)
                 end++;
-            if (!url) look_at_word((maki_str){ text.ptr + at, end - at }, called, fn, ctx);
+            if (!url) classify_word((maki_str){ text.ptr + at, end - at }, is_call, fn, ctx);
         }
         at = end > at ? end : at + 1;
     }

@@ -1,8 +1,8 @@
-/* keywords.c -- the table of phrases, and the search for all of them in one walk.
+/* keywords.c -- the table of phrases, and the search for all of them in one pass.
  *
  * A phrase has at least three bytes: a letter or two of English more, or one character of Japanese,
- * Chinese or Korean.  The first three choose the phrases to compare with; most places of a text choose
- * none. */
+ * Chinese or Korean.  The first three select a slot of a hash table, with the phrases to compare; it is empty
+ * for most positions of a text. */
 #include "summary/keywords.h"
 
 #include <assert.h>
@@ -12,8 +12,8 @@
 #include "base/str_util.h"
 #include "summary/summary_words.h"
 
-/* In lower case, with a bar between.  A star at an end: the phrase may go on there, as "error" does in
- * "TypeError". */
+/* In lower case, with a bar between.  "*" at an end: may be part of a longer word there, as "error" in
+ * "TypeError"; "^" or "$" in front: only at the beginning or the end of the text. */
 static const struct {
     unsigned bits;
     const char *phrases[MAKI_LANGS];
@@ -439,16 +439,16 @@ static const struct {
         [MAKI_KO] = "종료 코드" } },
 };
 
-static uint32_t byte(char c)
+static uint32_t lower_byte(char c)
 {
     return (unsigned char)maki_lower(c);
 }
 
-/* Of three bytes. */
+/* The slot of a phrase, by its first three bytes. */
 static size_t slot_of(const char *at)
 {
-    uint32_t three = byte(at[0]) << 16 | byte(at[1]) << 8 | byte(at[2]);
-    return (size_t)(three * 2654435761u >> 20);
+    uint32_t prefix = lower_byte(at[0]) << 16 | lower_byte(at[1]) << 8 | lower_byte(at[2]);
+    return (size_t)(prefix * 2654435761u >> 20);
 }
 
 static void add_phrase(maki_keywords *keywords, unsigned bits, maki_str text)
@@ -456,13 +456,14 @@ static void add_phrase(maki_keywords *keywords, unsigned bits, maki_str text)
     maki_keyword *keyword = &keywords->all[keywords->count++];
     assert(keywords->count <= MAKI_KEYWORD_PHRASES);
     keyword->bits = bits;
-    keyword->goes_on_left = text.ptr[0] == '*';
-    keyword->begins = text.ptr[0] == '^';
-    keyword->ends = text.ptr[0] == '$';
-    if (keyword->goes_on_left || keyword->begins || keyword->ends) text = maki_str_from(text, 1);
-    keyword->goes_on_right = text.ptr[text.len - 1] == '*';
-    if (keyword->goes_on_right) text.len--;
-    uint16_t *slot = &keywords->first[slot_of(text.ptr)];
+    keyword->partial_left = text.ptr[0] == '*';
+    keyword->at_start = text.ptr[0] == '^';
+    keyword->at_end = text.ptr[0] == '$';
+    if (keyword->partial_left || keyword->at_start || keyword->at_end)
+        text = maki_str_from(text, 1);
+    keyword->partial_right = text.ptr[text.len - 1] == '*';
+    if (keyword->partial_right) text.len--;
+    uint16_t *slot = &keywords->slots[slot_of(text.ptr)];
     keyword->text = text;
     keyword->next = *slot;
     *slot = (uint16_t)keywords->count;
@@ -480,7 +481,7 @@ void maki_keywords_init(maki_keywords *keywords)
     }
 }
 
-static bool same(const char *text, maki_str phrase)
+static bool equals_nocase(const char *text, maki_str phrase)
 {
     for (size_t i = 0; i < phrase.len; i++) {
         if (maki_lower(text[i]) != phrase.ptr[i]) return false;
@@ -488,17 +489,17 @@ static bool same(const char *text, maki_str phrase)
     return true;
 }
 
-static bool stands_at(maki_str text, size_t at, const maki_keyword *keyword)
+static bool matches_at(maki_str text, size_t at, const maki_keyword *keyword)
 {
     maki_str body = keyword->text;
-    if (keyword->begins && at) return false;
-    if (text.len - at < body.len || !same(text.ptr + at, body)) return false;
+    if (keyword->at_start && at) return false;
+    if (text.len - at < body.len || !equals_nocase(text.ptr + at, body)) return false;
     size_t end = at + body.len;
-    if (keyword->ends && text.len - end > 3) return false; /* but for a full stop */
+    if (keyword->at_end && text.len - end > 3) return false; /* a full stop may follow */
     bool inside_left = at > 0 && maki_is_word(text.ptr[at - 1]) && maki_is_word(body.ptr[0]);
     bool inside_right =
         end < text.len && maki_is_word(text.ptr[end]) && maki_is_word(body.ptr[body.len - 1]);
-    return !(inside_left && !keyword->goes_on_left) && !(inside_right && !keyword->goes_on_right);
+    return !(inside_left && !keyword->partial_left) && !(inside_right && !keyword->partial_right);
 }
 
 unsigned maki_keywords_each(const maki_keywords *keywords, maki_str text, maki_keyword_fn fn,
@@ -508,9 +509,9 @@ unsigned maki_keywords_each(const maki_keywords *keywords, maki_str text, maki_k
     for (size_t at = 0; at + 3 <= text.len; at++) {
         const maki_keyword *keyword;
         if ((text.ptr[at] & 0xC0) == 0x80) continue; /* inside a character */
-        for (uint16_t n = keywords->first[slot_of(text.ptr + at)]; n; n = keyword->next) {
+        for (uint16_t n = keywords->slots[slot_of(text.ptr + at)]; n; n = keyword->next) {
             keyword = &keywords->all[n - 1];
-            if (!stands_at(text, at, keyword)) continue;
+            if (!matches_at(text, at, keyword)) continue;
             bits |= keyword->bits;
             if (fn)
                 fn(ctx, keyword->bits, maki_str_to(text, at),

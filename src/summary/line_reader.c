@@ -1,4 +1,6 @@
-/* line_reader.c -- unescaped bytes arrive in pieces; a full buffer is cut at white space, the rest waits. */
+/* line_reader.c -- buffer the unescaped text of a JSON string, and emit it line by line.
+ *
+ * A full buffer is emitted up to its last white space; the rest stays for the next part of the line. */
 #include "summary/line_reader.h"
 
 #include <string.h>
@@ -7,7 +9,7 @@
 #include "base/text.h"
 
 /* Where to cut a full line: after the last white space of its second half, else after a character. */
-static size_t cut_at(maki_str line)
+static size_t cut_position(maki_str line)
 {
     for (size_t i = line.len; i > line.len / 2; i--) {
         char c = line.ptr[i - 1];
@@ -16,36 +18,36 @@ static size_t cut_at(maki_str line)
     return line.len - maki_utf8_incomplete(line);
 }
 
-static void hand_over(maki_line_reader *reader, size_t len, bool more)
+static void emit(maki_line_reader *reader, size_t len, bool more)
 {
-    reader->fn(reader->ctx, (maki_str){ reader->capacity, len }, more);
-    memmove(reader->capacity, reader->capacity + len, reader->len - len);
+    reader->fn(reader->ctx, (maki_str){ reader->buffer, len }, more);
+    memmove(reader->buffer, reader->buffer + len, reader->len - len);
     reader->len -= len;
 }
 
-/* Part of a line, without a newline in it. */
-static void add(maki_line_reader *reader, maki_str part)
+/* Append a part of a line, without a newline in it. */
+static void append(maki_line_reader *reader, maki_str part)
 {
     while (part.len) {
-        size_t free = sizeof reader->capacity - reader->len;
+        size_t free = sizeof reader->buffer - reader->len;
         size_t n = part.len < free ? part.len : free;
-        memcpy(reader->capacity + reader->len, part.ptr, n);
+        memcpy(reader->buffer + reader->len, part.ptr, n);
         reader->len += n;
         part = (maki_str){ part.ptr + n, part.len - n };
-        if (part.len) hand_over(reader, cut_at((maki_str){ reader->capacity, reader->len }), true);
+        if (part.len) emit(reader, cut_position((maki_str){ reader->buffer, reader->len }), true);
     }
 }
 
-static maki_status take(void *ctx, maki_str bytes, maki_err *err)
+static maki_status on_bytes(void *ctx, maki_str bytes, maki_err *err)
 {
     maki_line_reader *reader = ctx;
     (void)err;
     while (bytes.len) {
         const char *end = memchr(bytes.ptr, '\n', bytes.len);
         size_t n = end ? (size_t)(end - bytes.ptr) : bytes.len;
-        add(reader, (maki_str){ bytes.ptr, n });
+        append(reader, (maki_str){ bytes.ptr, n });
         if (end) {
-            hand_over(reader, reader->len, false);
+            emit(reader, reader->len, false);
             n++;
         }
         bytes = (maki_str){ bytes.ptr + n, bytes.len - n };
@@ -56,10 +58,10 @@ static maki_status take(void *ctx, maki_str bytes, maki_err *err)
 void maki_line_reader_string(maki_line_reader *reader, maki_str string, maki_text_line_fn fn,
                              void *ctx)
 {
-    maki_sink sink = { take, reader };
+    maki_sink sink = { on_bytes, reader };
     reader->len = 0;
     reader->fn = fn;
     reader->ctx = ctx;
     (void)maki_json_text_to(maki_json_inside(string), sink, NULL); /* the sink never fails */
-    if (reader->len) hand_over(reader, reader->len, false);
+    if (reader->len) emit(reader, reader->len, false);
 }

@@ -1,6 +1,6 @@
 /* line_reader.h -- the text of a JSON string as lines of bounded length.
  *
- * A string may be a gigabyte; what is held is one line.  A line that is longer than MAKI_LINE_READER_LINE comes
+ * A string may be a gigabyte; only one line is buffered.  A line that is longer than MAKI_LINE_READER_LINE comes
  * in several parts, cut at white space where there is some, never inside a character. */
 #ifndef MAKI_SUMMARY_LINE_READER_H
 #define MAKI_SUMMARY_LINE_READER_H
@@ -11,11 +11,11 @@
 
 enum { MAKI_LINE_READER_LINE = 4096 };
 
-/* One line without its end, or a part of one: `more` says that it goes on.  Borrowed for the call. */
+/* One line without its end, or a part of one; `more`: the line continues.  Borrowed for the call. */
 typedef void (*maki_text_line_fn)(void *ctx, maki_str line, bool more);
 
 typedef struct maki_line_reader {
-    char capacity[MAKI_LINE_READER_LINE];
+    char buffer[MAKI_LINE_READER_LINE];
     size_t len;
     maki_text_line_fn fn;
     void *ctx;

@@ -1,4 +1,4 @@
-/* measure.c -- a summary is searched for each fact of a digest; a summarizer is wrapped so that a digest reads along. */
+/* measure.c -- look up the facts of a digest in a summary, and measure and complete the summaries of any summarizer. */
 #include "summary/measure.h"
 
 #include <string.h>
@@ -16,10 +16,10 @@ enum {
     MISSING_MAX = 8000 /* bytes of rules and decisions that are added */
 };
 
-/* ---- judging ------------------------------------------------------------------------------------------ */
+/* ---- lookup ------------------------------------------------------------------------------------------- */
 
-/* Does `text` stand in the summary as a word of its own? */
-static bool stands_in(maki_str summary, maki_str text)
+/* Does the summary contain `text` as a separate word? */
+static bool contains_word(maki_str summary, maki_str text)
 {
     while (text.len && summary.len >= text.len) {
         const char *at = memmem(summary.ptr, summary.len, text.ptr, text.len);
@@ -34,43 +34,43 @@ static bool stands_in(maki_str summary, maki_str text)
     return false;
 }
 
-static void name_one(maki_buf *list, maki_str text)
+static void list_lost(maki_buf *list, maki_str text)
 {
-    char capacity[FACT_SHOWN * 6 + 2]; /* as JSON every byte may become six */
-    maki_buf one = { .ptr = capacity, .capacity = sizeof capacity, .max = sizeof capacity };
+    char buffer[FACT_SHOWN * 6 + 2]; /* as JSON every byte may become six */
+    maki_buf string = { .ptr = buffer, .capacity = sizeof buffer, .max = sizeof buffer };
     maki_jw w;
-    maki_jw_init(&w, maki_buf_sink(&one), NULL);
+    maki_jw_init(&w, maki_buf_sink(&string), NULL);
     maki_jw_string(&w, maki_utf8_truncate(text, FACT_SHOWN));
-    if (maki_jw_end(&w) != MAKI_OK || list->len + one.len + 1 > list->max) return;
+    if (maki_jw_end(&w) != MAKI_OK || list->len + string.len + 1 > list->max) return;
     if (list->len) maki_buf_add_byte(list, ',');
-    maki_buf_add(list, maki_buf_str(&one));
+    maki_buf_add(list, maki_buf_str(&string));
 }
 
-static void judge(maki_judged *out, maki_buf *list, maki_fact kind, maki_str text, bool held)
+static void count_fact(maki_judged *out, maki_buf *list, maki_fact kind, maki_str text, bool found)
 {
-    if (held) {
+    if (found) {
         out->kept[kind]++;
         out->survey.kept++;
         return;
     }
     out->lost[kind]++;
     out->survey.lost++;
-    name_one(list, text);
+    list_lost(list, text);
 }
 
-/* Notes that are open; lines are compared without the mark of a cut. */
-static void judge_open(maki_judged *out, maki_buf *list, maki_fact kind, const maki_text_set *notes,
-                       uint8_t open, maki_str summary)
+/* Look up the items in state `open`, without the ellipsis of a truncated text. */
+static void count_open_items(maki_judged *out, maki_buf *list, maki_fact kind,
+                             const maki_text_set *items, uint8_t open, maki_str summary)
 {
-    for (size_t i = 0; i < notes->count; i++) {
-        maki_str text = maki_text_item_text(&notes->at[i]), mark = MAKI_LIT("…");
-        if (notes->at[i].state != open) continue;
+    for (size_t i = 0; i < items->count; i++) {
+        maki_str text = maki_text_item_text(&items->at[i]), mark = MAKI_LIT("…");
+        if (items->at[i].state != open) continue;
         if (text.len > mark.len && maki_str_ends(text, mark)) text.len -= mark.len;
-        judge(out, list, kind, text, maki_str_has(summary, text));
+        count_fact(out, list, kind, text, maki_str_has(summary, text));
     }
 }
 
-/* What hurts most first: what is broken, what is to be done, where. */
+/* Errors and tasks first: the list of lost facts is limited. */
 maki_status maki_digest_judge(const maki_digest *d, maki_str summary, maki_judged *out,
                               maki_err *err)
 {
@@ -79,21 +79,22 @@ maki_status maki_digest_judge(const maki_digest *d, maki_str summary, maki_judge
     maki_buf list = { .ptr = survey->list,
                       .capacity = sizeof survey->list,
                       .max = sizeof survey->list };
-    judge_open(out, &list, MAKI_FACT_ERROR, &d->errors, MAKI_ERROR_OPEN, summary);
-    judge_open(out, &list, MAKI_FACT_TASK, &d->tasks, MAKI_TASK_OPEN, summary);
+    count_open_items(out, &list, MAKI_FACT_ERROR, &d->errors, MAKI_ERROR_OPEN, summary);
+    count_open_items(out, &list, MAKI_FACT_TASK, &d->tasks, MAKI_TASK_OPEN, summary);
     for (maki_fact kind = MAKI_FACT_PATH; kind <= MAKI_FACT_NUMBER; kind++) {
         for (size_t i = 0; i < d->fact_count; i++) {
             maki_str text = d->facts[i].text;
-            if (d->facts[i].kind == kind) judge(out, &list, kind, text, stands_in(summary, text));
+            if (d->facts[i].kind == kind)
+                count_fact(out, &list, kind, text, contains_word(summary, text));
         }
     }
     survey->list_len = list.len;
-    return maki_arena_status(d->arena, err); /* no fact was lost for want of memory */
+    return maki_arena_status(d->arena, err); /* a fact that could not be stored is an error */
 }
 
-/* ---- what a summary lacks -------------------------------------------------------------------------------- */
+/* ---- missing rules and decisions -------------------------------------------------------------------------------- */
 
-/* The items of a set that weigh enough and do not stand in the summary, under their label. */
+/* Write the items of a set with enough weight that the summary does not contain, under their label. */
 static void add_missing(const maki_text_set *set, maki_lang lang, maki_label label,
                         maki_str summary, maki_buf *out)
 {
@@ -111,8 +112,9 @@ static void add_missing(const maki_text_set *set, maki_lang lang, maki_label lab
     }
 }
 
-/* Rules and decisions that a model left out are added as they were said. */
-static maki_status complete(const maki_digest *d, maki_arena *arena, maki_str *text, maki_err *err)
+/* Append the rules and decisions that a model left out, word for word. */
+static maki_status append_missing(const maki_digest *d, maki_arena *arena, maki_str *text,
+                                  maki_err *err)
 {
     maki_lang lang = maki_letters_lang(&d->letters);
     maki_buf missing = maki_buf_new(arena->alloc, 1 << 16);
@@ -128,57 +130,57 @@ static maki_status complete(const maki_digest *d, maki_arena *arena, maki_str *t
     return st;
 }
 
-/* ---- looking at what is read -------------------------------------------------------------------------- */
+/* ---- the measured summarizer -------------------------------------------------------------------------- */
 
-/* A summariser may stop, and read from the beginning again (another one after a failure): every message is
- * looked at once, the first time it comes by. */
+/* A summariser may read the messages again from the beginning (another one after a failure): each message is added to
+ * the digest once, the first time it is read. */
 typedef struct watcher {
     const maki_summary_request *request;
     maki_digest *digest;
-    uint64_t seen;
+    uint64_t digested; /* messages */
 } watcher;
 
 typedef struct pass {
     watcher *w;
-    uint64_t at; /* messages so far in this pass */
+    uint64_t position; /* messages so far in this pass */
     maki_message_fn fn;
     void *ctx;
 } pass;
 
-static maki_status look(void *ctx, maki_str json, maki_err *err)
+static maki_status digest_message(void *ctx, maki_str json, maki_err *err)
 {
     pass *p = ctx;
-    if (p->at++ == p->w->seen) {
+    if (p->position++ == p->w->digested) {
         maki_digest_add(p->w->digest, json);
-        p->w->seen++;
+        p->w->digested++;
     }
     return p->fn ? p->fn(p->ctx, json, err) : MAKI_OK;
 }
 
-static maki_status each(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
+static maki_status each_message(const void *source, maki_message_fn fn, void *ctx, maki_err *err)
 {
     watcher *w = *(watcher *const *)source;
     pass p = { .w = w, .fn = fn, .ctx = ctx };
-    return w->request->each(w->request->source, look, &p, err);
+    return w->request->each(w->request->source, digest_message, &p, err);
 }
 
 static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
                        maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    const maki_summarizer *of = self->ctx;
+    const maki_summarizer *wrapped = self->ctx;
     maki_arena working = maki_arena_new(arena->alloc, WORKING_MAX);
     watcher w = { .request = request };
     watcher *source = &w;
     maki_summary_request watched = *request;
     maki_judged judged;
     maki_status st = maki_digest_new(&working, &w.digest, err);
-    watched.each = each;
+    watched.each = each_message;
     watched.source = &source;
-    if (st == MAKI_OK) st = of->run(of, &watched, arena, out, err);
+    if (st == MAKI_OK) st = wrapped->run(wrapped, &watched, arena, out, err);
     if (st == MAKI_OK && !out->survey.measured) {
-        st = each(&source, NULL, NULL, err); /* what was not read */
+        st = each_message(&source, NULL, NULL, err); /* messages that the summarizer did not read */
         maki_digest_end(w.digest);
-        if (st == MAKI_OK) st = complete(w.digest, arena, &out->text, err);
+        if (st == MAKI_OK) st = append_missing(w.digest, arena, &out->text, err);
         if (st == MAKI_OK) st = maki_digest_judge(w.digest, out->text, &judged, err);
         if (st == MAKI_OK) out->survey = judged.survey;
     }

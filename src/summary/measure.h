@@ -1,8 +1,8 @@
 /* measure.h -- how many facts of messages a summary still holds.
  *
  * Facts are what must survive word for word: paths, names of things in code and numbers that somebody
- * wrote or a call was about, error lines that nothing solved, and open tasks.  What stands only inside
- * a file that was read or in the output of a run is no fact of the conversation.
+ * wrote or a call was about, error lines that nothing solved, and open tasks.  What is only in
+ * a file that was read or in the output of a run is not counted.
  *
  * Whoever writes the summary, the facts are found by the same rules (digest.h), while the summariser reads the
  * messages: no second pass unless it does not read them at all, and memory does not grow with them. */
@@ -17,12 +17,12 @@ typedef struct maki_judged {
     maki_fact_coverage survey; /* all kinds together */
 } maki_judged;
 
-/* Look up in `summary`, which is valid UTF-8, what an ended digest met. */
+/* Look up the facts of an ended digest in `summary`, which is valid UTF-8. */
 maki_status maki_digest_judge(const maki_digest *digest, maki_str summary, maki_judged *out,
                               maki_err *err) MAKI_MUST_CHECK;
 
 /* `of`, which must live as long, with maki_summary.survey filled in, and with the rules and decisions of people appended,
- * word for word, that its summary lacks.  One that fills in the survey itself is believed.
+ * word for word, that its summary lacks.  A survey that it filled in itself is not changed.
  * NULL gives one that cannot be called. */
 maki_summarizer maki_summarizer_measured(const maki_summarizer *of);
 

@@ -1,14 +1,15 @@
-/* message_parts.c -- a table says what each type of block is; OpenAI's shape is read as the same parts. */
+/* message_parts.c -- iterate over the parts of a message: Anthropic's blocks by a table of types,
+ * OpenAI's tool_calls and tool messages as the same parts. */
 #include "summary/message_parts.h"
 
 #include "base/str_util.h"
 #include "history/synthetic.h"
 
-/* What types of blocks are; a type that is not here is a text if it has one. */
+/* The part that each block type becomes; a block of another type is a text if it has the field `text`. */
 static const struct block_type {
     const char *types;
     maki_part_kind kind;
-    const char *note; /* of a medium; NULL: a thought */
+    const char *placeholder; /* of a medium; NULL: reasoning, skipped */
 } types[] = {
     { "tool_use|server_tool_use", MAKI_SAID_CALL, NULL },
     { "tool_result", MAKI_SAID_RESULT, NULL },
@@ -38,7 +39,7 @@ bool maki_said_part_of(maki_str block, maki_said_part *out)
         return out->value.len > 0;
     }
     out->kind = type->kind;
-    out->note = type->note;
+    out->placeholder = type->placeholder;
     if (type->kind == MAKI_SAID_CALL) {
         out->id = maki_json_string(block, "id");
         out->name = maki_json_string(block, "name");
@@ -48,7 +49,7 @@ bool maki_said_part_of(maki_str block, maki_said_part *out)
         out->value = maki_json_field(block, "content");
         out->failed = maki_json_true_field(block, "is_error");
     }
-    return type->kind != MAKI_SAID_MEDIUM || type->note;
+    return type->kind != MAKI_SAID_MEDIUM || type->placeholder;
 }
 
 bool maki_message_parts_of(maki_str json, maki_message_parts *out)

@@ -1,4 +1,4 @@
-/* message_parts.h -- what a message says and does, part by part, whichever shape it has: Anthropic's blocks,
+/* message_parts.h -- the parts of a message (texts, calls, results, media), in either format: Anthropic's blocks,
  * OpenAI's tool_calls and role tool. */
 #ifndef MAKI_SUMMARY_MESSAGE_PARTS_H
 #define MAKI_SUMMARY_MESSAGE_PARTS_H
@@ -12,14 +12,14 @@ typedef enum maki_part_kind {
     MAKI_SAID_MEDIUM /* an image, a sound ... */
 } maki_part_kind;
 
-/* JSON values, borrowed; len 0 for what is not there. */
+/* JSON values, borrowed; len 0: absent. */
 typedef struct maki_said_part {
     maki_part_kind kind;
-    maki_str value;   /* of a text a string, of a call its arguments, of a result its content */
-    maki_str id;      /* of a call, or of the call that a result answers: a string */
-    maki_str name;    /* of a call: a string */
-    bool failed;      /* a result that says so */
-    const char *note; /* what stands for a medium */
+    maki_str value; /* of a text a string, of a call its arguments, of a result its content */
+    maki_str id;    /* of a call, or of the call that a result answers: a string */
+    maki_str name;  /* of a call: a string */
+    bool failed;    /* a result marked as an error */
+    const char *placeholder; /* text in place of a medium */
 } maki_said_part;
 
 typedef struct maki_message_parts {
@@ -31,11 +31,11 @@ typedef struct maki_message_parts {
     maki_json_iter calls;
 } maki_message_parts;
 
-/* False: `json`, which was checked, is no message. */
+/* `json` was checked; false: it is not a message. */
 bool maki_message_parts_of(maki_str json, maki_message_parts *out);
 bool maki_message_parts_next(maki_message_parts *parts, maki_said_part *out);
 
-/* One block of a content; false when it says nothing that counts (a thought). */
+/* One block of a content; false: skip it (reasoning). */
 bool maki_said_part_of(maki_str block, maki_said_part *out);
 
 #endif

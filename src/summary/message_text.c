@@ -1,4 +1,4 @@
-/* message_text.c -- the parts of a message as lines; runs of base64 are replaced on the way to the sink. */
+/* message_text.c -- write the parts of a message as lines "[role]: text"; long runs of base64 become a note. */
 #include "summary/message_text.h"
 
 #include <stdio.h>
@@ -14,27 +14,26 @@ enum {
     NAME_MAX = 80
 };
 
-/* ---- the text on its way out ------------------------------------------------------------------------ */
+/* ---- writing text ----------------------------------------------------------------------------------- */
 
-typedef struct page {
-    maki_jw w; /* the first failure sticks */
-    maki_letters
-        *letters; /* of what is said: NULL while it is not people or the model who say it */
-    bool any;     /* something was written */
-    uint64_t run; /* characters that may be data, the first of them in `held` */
-    char held[DATA_RUN];
-} page;
+typedef struct text_writer {
+    maki_jw w;             /* the first failure sticks */
+    maki_letters *letters; /* counted in texts of people and the model; NULL: in other parts */
+    bool written;          /* anything */
+    uint64_t run;          /* pending characters that may be data, the first of them in `buffer` */
+    char buffer[DATA_RUN];
+} text_writer;
 
-static void put(page *p, maki_str bytes)
+static void put(text_writer *p, maki_str bytes)
 {
     maki_jw_bytes(&p->w, bytes);
 }
 
-static void end_run(page *p)
+static void end_run(text_writer *p)
 {
     char note[60];
     if (p->run < DATA_RUN) {
-        put(p, (maki_str){ p->held, (size_t)p->run });
+        put(p, (maki_str){ p->buffer, (size_t)p->run });
     } else {
         snprintf(note, sizeof note, "[%llu characters of data stood here]",
                  (unsigned long long)p->run);
@@ -48,16 +47,16 @@ static bool may_be_data(char c)
     return maki_is_word(c) || c == '+' || c == '/' || c == '=' || c == '-';
 }
 
-/* Text of a message; may be handed over in any pieces. */
+/* A sink for the text of a message, in chunks of any size. */
 static maki_status add(void *ctx, maki_str text, maki_err *err)
 {
-    page *p = ctx;
+    text_writer *p = ctx;
     (void)err; /* the sink's error is in p->w.err */
     if (p->letters) maki_letters_add(p->letters, text);
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         if (may_be_data(c)) {
-            if (p->run < DATA_RUN) p->held[p->run] = c;
+            if (p->run < DATA_RUN) p->buffer[p->run] = c;
             p->run++;
             continue;
         }
@@ -69,14 +68,14 @@ static maki_status add(void *ctx, maki_str text, maki_err *err)
     return p->w.status;
 }
 
-static void add_string(page *p, maki_str string)
+static void add_string(text_writer *p, maki_str string)
 {
     maki_sink sink = { add, p };
     (void)maki_json_text_to(maki_json_inside(string), sink, p->w.err); /* p->w.status has it */
 }
 
 /* A string as its text, anything else as JSON. */
-static void add_value(page *p, maki_str value)
+static void add_value(text_writer *p, maki_str value)
 {
     if (maki_json_kind_of(value) == MAKI_JSON_STRING)
         add_string(p, value);
@@ -84,17 +83,17 @@ static void add_value(page *p, maki_str value)
         (void)add(p, value, p->w.err);
 }
 
-/* "[label]: ", and what belongs to it until end_line. */
-static void begin_line(page *p, const char *label, const char *more)
+/* Write "[label]: "; its text follows, then end_line. */
+static void begin_line(text_writer *p, const char *label, const char *more)
 {
-    p->any = true;
+    p->written = true;
     put(p, MAKI_LIT("["));
     put(p, maki_str_of(label));
     put(p, maki_str_of(more));
     put(p, MAKI_LIT("]: "));
 }
 
-static void end_line(page *p)
+static void end_line(text_writer *p)
 {
     if (p->run) end_run(p);
     put(p, MAKI_LIT("\n"));
@@ -102,7 +101,7 @@ static void end_line(page *p)
 
 /* ---- blocks ----------------------------------------------------------------------------------------- */
 
-/* A name from outside, on one line. */
+/* Copy a name of the message, with control characters as spaces. */
 static void copy_name(maki_str string, char out[NAME_MAX])
 {
     size_t n = string.len ? maki_json_copy_text(string, out, NAME_MAX - 1) : 0;
@@ -113,7 +112,7 @@ static void copy_name(maki_str string, char out[NAME_MAX])
 }
 
 /* An object as lines "name: value"; OpenAI's arguments come as a string. */
-static void render_call(page *p, const char *label, const maki_said_part *call)
+static void render_call(text_writer *p, const char *label, const maki_said_part *call)
 {
     char tool[NAME_MAX + 8] = " calls ";
     maki_str input = call->value;
@@ -123,8 +122,8 @@ static void render_call(page *p, const char *label, const maki_said_part *call)
     begin_line(p, label, tool);
     if (input.len && maki_json_kind_of(input) == MAKI_JSON_OBJECT) {
         maki_json_iter iter = maki_json_items(input);
-        for (const char *gap = ""; maki_json_next(&iter, &item); gap = "\n") {
-            (void)add(p, maki_str_of(gap), p->w.err);
+        for (const char *separator = ""; maki_json_next(&iter, &item); separator = "\n") {
+            (void)add(p, maki_str_of(separator), p->w.err);
             (void)maki_json_text_to(item.key, (maki_sink){ add, p }, p->w.err);
             (void)add(p, MAKI_LIT(": "), p->w.err);
             add_value(p, item.value);
@@ -135,16 +134,16 @@ static void render_call(page *p, const char *label, const maki_said_part *call)
     end_line(p);
 }
 
-static void render_result(page *p, const maki_said_part *result);
+static void render_result(text_writer *p, const maki_said_part *result);
 
-static void render_part(page *p, const char *label, const maki_said_part *part)
+static void render_part(text_writer *p, const char *label, const maki_said_part *part)
 {
     switch (part->kind) {
     case MAKI_SAID_CALL: render_call(p, label, part); break;
     case MAKI_SAID_RESULT: render_result(p, part); break;
     case MAKI_SAID_MEDIUM:
         begin_line(p, label, "");
-        put(p, maki_str_of(part->note));
+        put(p, maki_str_of(part->placeholder));
         end_line(p);
         break;
     case MAKI_SAID_TEXT:
@@ -156,7 +155,7 @@ static void render_part(page *p, const char *label, const maki_said_part *part)
 }
 
 /* Its blocks hold no results: nothing nests deeper. */
-static void render_result(page *p, const maki_said_part *result)
+static void render_result(text_writer *p, const maki_said_part *result)
 {
     maki_blocks blocks = maki_content_blocks(result->value);
     maki_str block;
@@ -171,19 +170,19 @@ static void render_result(page *p, const maki_said_part *result)
 maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err)
 {
     char label[NAME_MAX] = "summary";
-    page p;
+    text_writer p;
     maki_message_parts parts;
     maki_said_part part;
     if (!maki_message_parts_of(json, &parts)) return MAKI_OK;
     maki_jw_init(&p.w, out, err);
-    p.any = false;
+    p.written = false;
     p.run = 0;
     if (!parts.is_summary) copy_name(parts.role_text, label);
-    bool said = parts.role == MAKI_ROLE_USER || parts.role == MAKI_ROLE_ASSISTANT;
+    bool dialogue = parts.role == MAKI_ROLE_USER || parts.role == MAKI_ROLE_ASSISTANT;
     while (maki_message_parts_next(&parts, &part)) {
-        p.letters = said ? letters : NULL;
+        p.letters = dialogue ? letters : NULL;
         render_part(&p, label, &part);
     }
-    if (p.any) put(&p, MAKI_LIT("\n"));
+    if (p.written) put(&p, MAKI_LIT("\n"));
     return maki_jw_end(&p.w);
 }

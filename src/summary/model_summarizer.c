@@ -1,6 +1,7 @@
-/* model_summarizer.c -- chunks that fit the model's window, a request for each, and one summary of their summaries.
+/* model_summarizer.c -- split a conversation into chunks that fit the model's window, summarize each with one request,
+ * and merge the summaries into one.
  *
- * A request that fails sets `blamed` when another summarizer may do better; only then the offline one is run. */
+ * A failure sets `model_failed` when another summarizer may succeed; only then the offline one is run. */
 #include "summary/model_summarizer.h"
 
 #include <stdio.h>
@@ -18,28 +19,28 @@ enum {
     WINDOW_UNKNOWN = 32000,
     CHUNK_MIN = 512,        /* tokens: a smaller window is refused */
     REPLY_MIN = 1000,       /* tokens that a reply may always have */
-    REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: what it thinks aloud */
+    REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: reasoning */
     HEAD_MAX = 1 << 20,     /* bytes of a prompt without the messages */
     FRAME = 64,             /* tokens around the two messages of a request, and to spare */
-    ROUNDS = 8,             /* of making one summary of many */
+    ROUNDS = 8,             /* maximum number of merges */
     SLICE = 4096            /* bytes of a text that is cut: how exactly chunks are filled */
 };
 
 /* ---- chunks -------------------------------------------------------------------------------------------- */
 
-/* Texts in order, gathered into chunks of at most so many tokens.  A text is parted from the next rather than
- * cut; one that fits no chunk is cut where its tokens do not change by it, in any case between two characters. */
+/* Texts in order, split into chunks of at most `capacity` tokens, between texts where possible.  A text longer than
+ * a chunk is cut where that does not change its tokens, else between two characters. */
 typedef struct chunks {
     maki_tokenizer *tokenizer; /* borrowed */
-    uint64_t most;             /* tokens of a chunk */
-    maki_spool text;           /* the chunk that is being filled */
+    uint64_t capacity;         /* maximum tokens of a chunk */
+    maki_spool text;           /* the current chunk */
     uint64_t tokens;           /* of it */
-    /* Called when the next text does not fit any more: to use the chunk, which is empty afterwards. */
+    /* Called when the next text does not fit: uses the chunk, which is emptied afterwards. */
     maki_status (*full)(void *ctx, maki_err *err);
     void *ctx;
 } chunks;
 
-/* Use the chunk as if it were full. */
+/* Flush the current chunk. */
 static maki_status chunks_end(chunks *p, maki_err *err)
 {
     maki_status st = p->full(p->ctx, err);
@@ -48,11 +49,11 @@ static maki_status chunks_end(chunks *p, maki_err *err)
     return st;
 }
 
-/* `tokens` are those of `text`: at most p->most. */
-static maki_status add_whole(chunks *p, maki_str text, uint64_t tokens, maki_err *err)
+/* `tokens` are those of `text`: at most p->capacity. */
+static maki_status append(chunks *p, maki_str text, uint64_t tokens, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (p->tokens && tokens > p->most - p->tokens) st = chunks_end(p, err);
+    if (p->tokens && tokens > p->capacity - p->tokens) st = chunks_end(p, err);
     if (st == MAKI_OK) st = maki_spool_add(&p->text, text, err);
     p->tokens += tokens;
     return st;
@@ -61,8 +62,8 @@ static maki_status add_whole(chunks *p, maki_str text, uint64_t tokens, maki_err
 /* The next slice of a text that is cut.  No byte has more than one token, so it fits a chunk. */
 static maki_str slice_of(const chunks *p, maki_str text)
 {
-    size_t most = p->most < SLICE ? (size_t)p->most : SLICE;
-    maki_str slice = maki_utf8_truncate(text, most);
+    size_t limit = p->capacity < SLICE ? (size_t)p->capacity : SLICE;
+    maki_str slice = maki_utf8_truncate(text, limit);
     if (slice.len == text.len) return slice;
     size_t exact = maki_token_cut(slice);
     return exact ? maki_str_to(slice, exact) : slice;
@@ -73,18 +74,18 @@ static maki_status chunks_add(chunks *p, maki_str text, maki_err *err)
 {
     maki_status st = MAKI_OK;
     uint64_t tokens = maki_tokenizer_count(p->tokenizer, text);
-    if (tokens <= p->most) return add_whole(p, text, tokens, err);
+    if (tokens <= p->capacity) return append(p, text, tokens, err);
     while (st == MAKI_OK && text.len) {
         maki_str slice = slice_of(p, text);
-        st = add_whole(p, slice, maki_tokenizer_count(p->tokenizer, slice), err);
+        st = append(p, slice, maki_tokenizer_count(p->tokenizer, slice), err);
         text = maki_str_from(text, slice.len);
     }
     return st;
 }
 
-/* One summary under way. */
-typedef struct asking {
-    const maki_model_summary *how;
+/* The state of one summary. */
+typedef struct summary_job {
+    const maki_model_summary *options;
     const maki_family *family;
     maki_tokenizer *tokenizer;
     uint64_t max_tokens; /* of a reply */
@@ -92,31 +93,31 @@ typedef struct asking {
     maki_letters letters; /* of the conversation so far: in which language to ask */
     maki_spool message;   /* one message as text */
     chunks chunks;
-    bool merging;         /* what is in chunks are summaries */
-    maki_spool summaries; /* of chunks that were full, a NUL behind each */
+    bool merging;         /* the chunks contain summaries */
+    maki_spool summaries; /* of the full chunks, a NUL after each */
     size_t count;         /* of them */
     maki_buf reply;
-    maki_str text; /* of the reply: what counts of it */
+    maki_str text; /* of the reply, without reasoning */
     maki_summary *out;
-    bool blamed; /* what failed is the model's doing: another summariser may do better */
-} asking;
+    bool model_failed; /* the failure is the model's: another summarizer may succeed */
+} summary_job;
 
-/* ---- going on or not ------------------------------------------------------------------------------------ */
+/* ---- cancel and timeout ---------------------------------------------------------------------------------- */
 
-static int64_t now_of(const asking *a)
+static int64_t now_of(const summary_job *a)
 {
-    return a->how->env->clock->now_ms(a->how->env->clock);
+    return a->options->env->clock->now_ms(a->options->env->clock);
 }
 
-static maki_status go_on(asking *a, maki_err *err)
+static maki_status check_continue(summary_job *a, maki_err *err)
 {
-    const maki_model_summary *how = a->how;
-    if (how->cancelled && how->cancelled(how->cancelled_ctx))
+    const maki_model_summary *options = a->options;
+    if (options->cancelled && options->cancelled(options->cancelled_ctx))
         return maki_fail(err, MAKI_CANCELLED, "the summary was cancelled");
     if (now_of(a) < a->deadline) return MAKI_OK;
-    a->blamed = true;
+    a->model_failed = true;
     return maki_fail(err, MAKI_TIMEOUT, "the model took longer than %lld ms to summarise",
-                     (long long)how->settings->timeout_ms);
+                     (long long)options->settings->timeout_ms);
 }
 
 /* ---- one request ---------------------------------------------------------------------------------------- */
@@ -151,17 +152,17 @@ static maki_status read_prompt(const void *ctx, uint64_t at, char *out, size_t c
     return MAKI_OK;
 }
 
-static maki_status take_reply(void *ctx, maki_str bytes, maki_err *err)
+static maki_status on_reply(void *ctx, maki_str bytes, maki_err *err)
 {
-    asking *a = ctx;
-    maki_status st = go_on(a, err);
+    summary_job *a = ctx;
+    maki_status st = check_continue(a, err);
     if (st != MAKI_OK) return st;
     maki_buf_add(&a->reply, bytes);
     return maki_buf_status(&a->reply, err);
 }
 
-/* Models that think aloud before they answer mark it. */
-static maki_str without_thoughts(maki_str text)
+/* Remove the reasoning that some models write before the answer, <think>...</think>. */
+static maki_str without_reasoning(maki_str text)
 {
     const maki_str end = MAKI_LIT("</think>");
     text = maki_str_trim(text);
@@ -170,14 +171,14 @@ static maki_str without_thoughts(maki_str text)
     return maki_str_trim(at < text.len ? maki_str_from(text, at + end.len) : MAKI_LIT(""));
 }
 
-/* Is it a summary of what was asked?  Sets a->text. */
-static maki_status judge(asking *a, const maki_model_usage *usage, maki_err *err)
+/* Check that the reply is a valid summary.  Sets a->text. */
+static maki_status check_reply(summary_job *a, const maki_model_usage *usage, maki_err *err)
 {
     maki_str text = maki_buf_str(&a->reply);
     text.len -= maki_utf8_incomplete(text);
     if (!maki_utf8_valid(text, NULL) || memchr(text.ptr, '\0', text.len))
         return maki_fail(err, MAKI_UPSTREAM, "the model's reply has no text");
-    a->text = without_thoughts(text);
+    a->text = without_reasoning(text);
     if (a->text.len == 0)
         return maki_refuse(err, "SUMMARY_EMPTY", "the model answered with nothing");
     uint64_t tokens = maki_tokenizer_count(a->tokenizer, a->text);
@@ -188,14 +189,14 @@ static maki_status judge(asking *a, const maki_model_usage *usage, maki_err *err
     return maki_refuse(err, "CONTEXT_GREW", "the model's summary is not shorter than what it read");
 }
 
-static maki_status call_model(asking *a, maki_prompt prompt, maki_str head, maki_err *err)
+static maki_status call_model(summary_job *a, maki_prompt prompt, maki_str head, maki_err *err)
 {
-    const maki_model_summary *how = a->how;
+    const maki_model_summary *options = a->options;
     maki_model_usage usage = { 0 };
     prompt_text text = { head, prompt.after, &a->chunks.text };
     maki_model_request request = {
-        .name = how->name,
-        .window = how->window,
+        .name = options->name,
+        .window = options->window,
         .system = prompt.system,
         .prompt = { head.len + a->chunks.text.size + prompt.after.len, read_prompt, &text },
         .prompt_tokens = a->chunks.tokens + maki_tokenizer_count(a->tokenizer, prompt.system) +
@@ -203,33 +204,33 @@ static maki_status call_model(asking *a, maki_prompt prompt, maki_str head, maki
                          maki_tokenizer_count(a->tokenizer, prompt.after),
         .max_tokens = a->max_tokens,
         .timeout_ms = a->deadline - now_of(a),
-        .cancelled = how->cancelled,
-        .cancelled_ctx = how->cancelled_ctx,
+        .cancelled = options->cancelled,
+        .cancelled_ctx = options->cancelled_ctx,
     };
     maki_err why = { 0 };
     maki_buf_clear(&a->reply);
-    maki_status st =
-        how->model->complete(how->model, &request, (maki_sink){ take_reply, a }, &usage, &why);
-    maki_summary_usage took = { .input = (double)usage.input_tokens,
-                                .output = (double)usage.output_tokens,
-                                .cost = usage.cost };
-    maki_summary_usage_add(&a->out->usage, &took);
+    maki_status st = options->model->complete(options->model, &request, (maki_sink){ on_reply, a },
+                                              &usage, &why);
+    maki_summary_usage spent = { .input = (double)usage.input_tokens,
+                                 .output = (double)usage.output_tokens,
+                                 .cost = usage.cost };
+    maki_summary_usage_add(&a->out->usage, &spent);
     if (st != MAKI_OK && why.status != st) maki_fail(&why, st, "the model could not be asked");
-    if (st == MAKI_OK) st = go_on(a, &why);
-    if (st == MAKI_OK) st = judge(a, &usage, &why);
-    a->blamed |= st != MAKI_OK && st != MAKI_NOMEM && st != MAKI_CANCELLED;
+    if (st == MAKI_OK) st = check_continue(a, &why);
+    if (st == MAKI_OK) st = check_reply(a, &usage, &why);
+    a->model_failed |= st != MAKI_OK && st != MAKI_NOMEM && st != MAKI_CANCELLED;
     if (st != MAKI_OK && err) *err = why;
     return st;
 }
 
 /* Ask for a summary of what is in chunks. */
-static maki_status ask(asking *a, maki_err *err)
+static maki_status ask(summary_job *a, maki_err *err)
 {
-    const maki_summary_settings *s = a->how->settings;
+    const maki_summary_settings *s = a->options->settings;
     maki_lang lang = s->has_lang ? s->lang : maki_letters_lang(&a->letters);
     maki_prompt prompt = maki_prompt_of(s->prompt, lang, s->has_lang);
-    maki_buf head = maki_buf_new(a->how->env->alloc, HEAD_MAX);
-    maki_status st = go_on(a, err);
+    maki_buf head = maki_buf_new(a->options->env->alloc, HEAD_MAX);
+    maki_status st = check_continue(a, err);
     if (a->merging) maki_buf_add(&head, maki_prompt_merge(lang));
     maki_buf_add(&head, prompt.before);
     if (head.len && head.ptr[head.len - 1] != '\n') maki_buf_add(&head, MAKI_LIT("\n\n"));
@@ -239,12 +240,12 @@ static maki_status ask(asking *a, maki_err *err)
     return st;
 }
 
-/* ---- parts ---------------------------------------------------------------------------------------------- */
+/* ---- chunks --------------------------------------------------------------------------------------------- */
 
-/* A chunk is full: its summary waits for those of the others. */
+/* Summarize a full chunk, and append the summary to those to be merged. */
 static maki_status summarise_chunk(void *ctx, maki_err *err)
 {
-    asking *a = ctx;
+    summary_job *a = ctx;
     maki_status st = ask(a, err);
     if (st == MAKI_OK) st = maki_spool_add(&a->summaries, MAKI_LIT("[summary]: "), err);
     if (st == MAKI_OK) st = maki_spool_add(&a->summaries, a->text, err);
@@ -253,19 +254,19 @@ static maki_status summarise_chunk(void *ctx, maki_err *err)
     return st;
 }
 
-static maki_status take_message(void *ctx, maki_str json, maki_err *err)
+static maki_status on_message(void *ctx, maki_str json, maki_err *err)
 {
-    asking *a = ctx;
+    summary_job *a = ctx;
     maki_str text;
-    maki_status st = go_on(a, err);
+    maki_status st = check_continue(a, err);
     maki_spool_clear(&a->message);
     if (st == MAKI_OK) st = maki_message_text(json, &a->letters, maki_spool_sink(&a->message), err);
     if (st == MAKI_OK) st = maki_spool_text(&a->message, &text, err);
     return st == MAKI_OK && text.len ? chunks_add(&a->chunks, text, err) : st;
 }
 
-/* The summaries so far into chunks again. */
-static maki_status take_summaries(asking *a, maki_spool *from, maki_err *err)
+/* Split the summaries so far into chunks. */
+static maki_status add_summaries(summary_job *a, maki_spool *from, maki_err *err)
 {
     maki_str rest;
     maki_status st = maki_spool_text(from, &rest, err);
@@ -277,27 +278,27 @@ static maki_status take_summaries(asking *a, maki_spool *from, maki_err *err)
     return st;
 }
 
-static maki_status merge_once(asking *a, maki_err *err)
+static maki_status merge_once(summary_job *a, maki_err *err)
 {
     maki_spool from = a->summaries;
     size_t before = a->count;
-    a->summaries = maki_spool_new(a->how->env, MAKI_SPOOL_MEMORY);
+    a->summaries = maki_spool_new(a->options->env, MAKI_SPOOL_MEMORY);
     a->count = 0;
     a->merging = true;
-    maki_status st = take_summaries(a, &from, err);
+    maki_status st = add_summaries(a, &from, err);
     maki_spool_free(&from);
     if (st != MAKI_OK || a->count + 1 < before) return st;
-    a->blamed = true;
+    a->model_failed = true;
     return maki_refuse(err, "CONTEXT_GREW", "the summaries of %zu parts do not fit its window",
                        before);
 }
 
-/* All is read: the last chunk, or one summary of all. */
-static maki_status finish(asking *a, maki_err *err)
+/* After the last message: summarize the only chunk, or merge the summaries until one is left. */
+static maki_status finish(summary_job *a, maki_err *err)
 {
     maki_status st = MAKI_OK;
     if (a->chunks.tokens == 0) {
-        a->blamed = true;
+        a->model_failed = true;
         return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarise");
     }
     for (int round = 0; st == MAKI_OK && a->count && round < ROUNDS; round++) {
@@ -305,48 +306,48 @@ static maki_status finish(asking *a, maki_err *err)
         if (st == MAKI_OK) st = merge_once(a, err);
     }
     if (st == MAKI_OK && a->count == 0) return ask(a, err);
-    a->blamed |= st == MAKI_OK;
+    a->model_failed |= st == MAKI_OK;
     return st != MAKI_OK ? st : maki_refuse(err, "CONTEXT_GREW", "it takes too many parts");
 }
 
-/* ---- capacity ------------------------------------------------------------------------------------------------ */
+/* ---- limits -------------------------------------------------------------------------------------------------- */
 
-/* Tokens of the longest prompt without messages: which language it will be is not known yet. */
-static uint64_t prompt_tokens(const asking *a)
+/* Tokens of the longest prompt in any language, without messages: the language is not known yet. */
+static uint64_t prompt_tokens(const summary_job *a)
 {
-    uint64_t most = 0;
+    uint64_t limit = 0;
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
-        maki_prompt prompt = maki_prompt_of(a->how->settings->prompt, (maki_lang)lang, true);
+        maki_prompt prompt = maki_prompt_of(a->options->settings->prompt, (maki_lang)lang, true);
         uint64_t n = maki_tokenizer_count(a->tokenizer, prompt.system) +
                      maki_tokenizer_count(a->tokenizer, prompt.before) +
                      maki_tokenizer_count(a->tokenizer, prompt.after) +
                      maki_tokenizer_count(a->tokenizer, maki_prompt_merge((maki_lang)lang));
-        if (n > most) most = n;
+        if (n > limit) limit = n;
     }
-    return most + FRAME;
+    return limit + FRAME;
 }
 
-/* How long a reply may be: as is configured, but not much more than the share that should be left. */
+/* Maximum tokens of a reply: as configured, limited by the window and by the share that a summary should have. */
 static uint64_t reply_tokens(const maki_summary_settings *s, uint64_t window, uint64_t tokens)
 {
-    uint64_t most = s->max_tokens < window / 4 ? s->max_tokens : window / 4;
-    uint64_t aim = (uint64_t)((double)tokens * (1 - s->ratio));
-    if (aim < REPLY_MIN) aim = REPLY_MIN;
-    return tokens && aim < most ? aim : most;
+    uint64_t limit = s->max_tokens < window / 4 ? s->max_tokens : window / 4;
+    uint64_t wanted = (uint64_t)((double)tokens * (1 - s->ratio));
+    if (wanted < REPLY_MIN) wanted = REPLY_MIN;
+    return tokens && wanted < limit ? wanted : limit;
 }
 
-static maki_status make_capacity(asking *a, uint64_t tokens, maki_err *err)
+static maki_status set_limits(summary_job *a, uint64_t tokens, maki_err *err)
 {
-    uint64_t window = a->how->window ? a->how->window : WINDOW_UNKNOWN;
-    a->max_tokens = reply_tokens(a->how->settings, window, tokens);
+    uint64_t window = a->options->window ? a->options->window : WINDOW_UNKNOWN;
+    a->max_tokens = reply_tokens(a->options->settings, window, tokens);
     double scale = maki_family_text_scale(a->family, NULL) *
                    (1 + maki_family_text_error(a->family, NULL)); /* its tokens for one of ours */
     uint64_t capacity = (uint64_t)((double)(window - a->max_tokens) / scale),
-             taken = prompt_tokens(a);
-    a->reply = maki_buf_new(a->how->env->alloc, a->max_tokens * 8 + REPLY_SLACK);
-    a->chunks.most = capacity > taken ? capacity - taken : 0;
-    if (a->chunks.most >= CHUNK_MIN) return MAKI_OK;
-    a->blamed = true;
+             used = prompt_tokens(a);
+    a->reply = maki_buf_new(a->options->env->alloc, a->max_tokens * 8 + REPLY_SLACK);
+    a->chunks.capacity = capacity > used ? capacity - used : 0;
+    if (a->chunks.capacity >= CHUNK_MIN) return MAKI_OK;
+    a->model_failed = true;
     return maki_refuse(err, "WINDOW_TOO_SMALL",
                        "a window of %llu tokens leaves no space for what is to be summarised",
                        (unsigned long long)window);
@@ -354,12 +355,12 @@ static maki_status make_capacity(asking *a, uint64_t tokens, maki_err *err)
 
 /* ---- the summariser --------------------------------------------------------------------------------------- */
 
-static maki_status ask_model(asking *a, const maki_summary_request *request, maki_arena *arena,
+static maki_status ask_model(summary_job *a, const maki_summary_request *request, maki_arena *arena,
                              maki_err *err)
 {
-    const maki_env *env = a->how->env;
-    a->family = maki_family_of(a->how->name.model);
-    a->deadline = now_of(a) + a->how->settings->timeout_ms;
+    const maki_env *env = a->options->env;
+    a->family = maki_family_of(a->options->name.model);
+    a->deadline = now_of(a) + a->options->settings->timeout_ms;
     a->message = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     a->summaries = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     maki_status st = maki_tokenizer_open(env, maki_encoding_named(a->family->encoding), NULL,
@@ -368,8 +369,8 @@ static maki_status ask_model(asking *a, const maki_summary_request *request, mak
                           .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
                           .full = summarise_chunk,
                           .ctx = a };
-    if (st == MAKI_OK) st = make_capacity(a, request->tokens, err);
-    if (st == MAKI_OK) st = request->each(request->source, take_message, a, err);
+    if (st == MAKI_OK) st = set_limits(a, request->tokens, err);
+    if (st == MAKI_OK) st = request->each(request->source, on_message, a, err);
     if (st == MAKI_OK) st = finish(a, err);
     if (st == MAKI_OK) {
         a->out->text = maki_arena_copy(arena, a->text);
@@ -386,24 +387,24 @@ static maki_status ask_model(asking *a, const maki_summary_request *request, mak
 static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
                        maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    asking a = { .how = self->ctx, .out = out };
+    summary_job a = { .options = self->ctx, .out = out };
     maki_err why = { 0 };
     *out = (maki_summary){ .text = { "", 0 } };
-    maki_str model = a.how->name.model;
+    maki_str model = a.options->name.model;
     snprintf(out->usage.model, sizeof out->usage.model, "%.*s", MAKI_PRINTED(model));
     maki_status st = ask_model(&a, request, arena, &why);
     if (st == MAKI_OK) return MAKI_OK;
-    if (!a.blamed || st == MAKI_CANCELLED || st == MAKI_NOMEM) {
+    if (!a.model_failed || st == MAKI_CANCELLED || st == MAKI_NOMEM) {
         if (err) *err = why;
         return st;
     }
-    maki_offline offline = maki_summary_offline(a.how->settings);
+    maki_offline offline = maki_summary_offline(a.options->settings);
     maki_summarizer other = maki_summarizer_offline_with(&offline);
     out->fell_back = why;
     return other.run(&other, request, arena, out, err);
 }
 
-maki_summarizer maki_summarizer_provider(const maki_model_summary *how)
+maki_summarizer maki_summarizer_provider(const maki_model_summary *options)
 {
-    return (maki_summarizer){ .usable = how->model != NULL, .run = run, .ctx = how };
+    return (maki_summarizer){ .usable = options->model != NULL, .run = run, .ctx = options };
 }

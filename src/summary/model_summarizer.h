@@ -1,11 +1,11 @@
 /* model_summarizer.h -- a summary that a model writes.
  *
- * The conversation goes to it as text (render.h) under a prompt (summary_prompt.h).  What does not fit its window goes
- * in parts, cut between messages where that can be, and the summaries of the parts become one in the same
- * way.  Memory does not grow with the conversation: a part waits in a file when it is long.
+ * The conversation is sent to it as text (message_text.h) under a prompt (summary_prompt.h).  What does not fit its window
+ * is sent in chunks, split between messages where possible, and the summaries of the chunks are merged in the same
+ * way.  Memory does not grow with the conversation: a long chunk is in a temporary file.
  *
- * Whatever the model does wrong (fails, is too slow, says nothing, too much or what is no text), the offline
- * summary takes its place and maki_summary.fell_back says why.  Only a cancelled one is not made up for. */
+ * When the model fails, is too slow, or its reply is empty, too long or not text, the offline summary replaces it, and
+ * maki_summary.fell_back is the error.  A cancelled summary has no fallback. */
 #ifndef MAKI_SUMMARY_MODEL_SUMMARIZER_H
 #define MAKI_SUMMARY_MODEL_SUMMARIZER_H
 
@@ -19,7 +19,7 @@ typedef struct maki_model_summary {
     maki_model_name name;
     const maki_summary_settings *settings;
     uint64_t window;              /* of the model that summarises, in its tokens */
-    bool (*cancelled)(void *ctx); /* asked between pieces; or NULL */
+    bool (*cancelled)(void *ctx); /* checked between messages and chunks; or NULL */
     void *cancelled_ctx;
 } maki_model_summary;
 

@@ -1,8 +1,8 @@
-/* previous_summary.c -- a summary among the messages: what it says is carried on.
+/* previous_summary.c -- parse an earlier summary among the messages, and insert its contents into the digest.
  *
  * Summaries of ours are read back label by label, so that an error it calls unresolved can still be solved
- * by a later run, and counts go on.  One that a model wrote has the same headings but no labels: its files
- * and tasks are taken, the rest is weighed sentence by sentence. */
+ * by a later run, and counts continue.  One that a model wrote has the same headings but no labels: its files
+ * and tasks are inserted, the rest is scored sentence by sentence. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "summary/digest.h"
 
-static maki_str bullet(maki_str line)
+static maki_str strip_bullet(maki_str line)
 {
     line = maki_str_trim(line);
     if (maki_str_starts(line, MAKI_LIT("- ")) || maki_str_starts(line, MAKI_LIT("* ")))
@@ -19,8 +19,8 @@ static maki_str bullet(maki_str line)
     return line;
 }
 
-/* Without the quotation marks around it, if it has some. */
-static bool quoted(maki_str line, maki_str *inside)
+/* The text between the quotation marks around a line; false: it has none. */
+static bool unquote(maki_str line, maki_str *inside)
 {
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         maki_str open = maki_str_of(maki_quote((maki_lang)lang, false));
@@ -34,24 +34,24 @@ static bool quoted(maki_str line, maki_str *inside)
     return false;
 }
 
-/* Its sentences are points, too: a newer one may take its place. */
-static void set_said(maki_digest *d, maki_said *said, maki_str text, uint8_t by)
+/* Copy a request or answer to *said (unless NULL), and insert its sentences as points, which newer ones override. */
+static void carry_text(maki_digest *d, maki_said *said, maki_str text, uint8_t by)
 {
-    (void)quoted(text, &text);
+    (void)unquote(text, &text);
     if (said) said->len = maki_line_copy(said->at, sizeof said->at, text);
     maki_digest_sentences(d, text, by);
 }
 
-/* A rule stays as it stands; it outweighs new ones in as strong words. */
+/* Insert a rule of the earlier summary, with more weight than a new one in equally strong words. */
 static void carry_rule(maki_digest *d, maki_str line)
 {
     bool strong = maki_keywords_in(&d->keywords, line) & MAKI_KEYWORD_RULE;
     maki_entities_in(line, maki_digest_found, d);
-    if (quoted(line, &line)) maki_digest_rule(d, line, MAKI_WEIGHT_ALWAYS + strong);
+    if (unquote(line, &line)) maki_digest_rule(d, line, MAKI_WEIGHT_ALWAYS + strong);
 }
 
 /* Remove the mark of an overridden decision; false: there is none. */
-static bool take_mark(maki_str *line)
+static bool remove_overridden_mark(maki_str *line)
 {
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         char mark[80];
@@ -64,20 +64,20 @@ static bool take_mark(maki_str *line)
     return false;
 }
 
-/* The older of two decisions on a question says so: “...” (overridden). */
+/* “...”, the older of two decisions on a question with "(overridden)" after it; false: not quoted. */
 static bool carry_decision(maki_digest *d, maki_str line)
 {
     maki_str inside = line;
     maki_entities_in(line, maki_digest_found, d);
-    bool overridden = take_mark(&line);
-    if (!quoted(line, &inside)) return false;
+    bool overridden = remove_overridden_mark(&line);
+    if (!unquote(line, &inside)) return false;
     maki_digest_carry_decision(d, inside, overridden);
     return true;
 }
 
 static void carry_point(maki_digest *d, maki_str line, uint8_t kind)
 {
-    bool overridden = take_mark(&line);
+    bool overridden = remove_overridden_mark(&line);
     maki_digest_sentences(d, line, kind);
     maki_text_item *item = maki_text_set_find(&d->points, maki_digest_sentence_key(line));
     if (item && overridden) item->state = MAKI_DECISION_OVERRIDDEN;
@@ -95,11 +95,11 @@ static void carry_file(maki_digest *d, maki_str line)
     maki_digest_found(d, MAKI_FACT_PATH, path);
     maki_text_item *f = maki_text_set_find(&d->files, maki_text_item_key(path));
     if (!f) return;
-    f->tally[0] += maki_label_number(line, MAKI_LABEL_READ);
-    f->tally[1] += maki_label_number(line, MAKI_LABEL_EDITED);
-    f->tally[2] += maki_label_number(line, MAKI_LABEL_WRITTEN);
+    f->counters[0] += maki_label_number(line, MAKI_LABEL_READ);
+    f->counters[1] += maki_label_number(line, MAKI_LABEL_EDITED);
+    f->counters[2] += maki_label_number(line, MAKI_LABEL_WRITTEN);
     f->state = MAKI_FILE_FINE;
-    f->weight = f->tally[1] + f->tally[2] ? 8 : 4;
+    f->weight = f->counters[1] + f->counters[2] ? 8 : 4;
 }
 
 /* "`command`: the rest"; *command is empty when there is none. */
@@ -134,8 +134,8 @@ static void carry_error(maki_digest *d, maki_str line, uint8_t state)
     if (link && !maki_text_set_find(&d->files, link)) carry_run(d, command);
 }
 
-/* The number that a text begins with, after a comma or space if need be; 0: none. */
-static uint32_t take_number(maki_str *text)
+/* Parse a number at the beginning, after commas and spaces, and remove it; 0: none. */
+static uint32_t parse_number(maki_str *text)
 {
     uint32_t n = 0;
     while (text->len && (text->ptr[0] == ',' || text->ptr[0] == ' '))
@@ -155,7 +155,7 @@ static void carry_command(maki_digest *d, maki_str line)
     maki_text_item *run = carry_run(d, command);
     size_t counts = maki_str_find_nocase(text, MAKI_LIT("; "));
     maki_str number = text;
-    uint32_t runs = take_number(&number);
+    uint32_t runs = parse_number(&number);
     run->count += runs > 1 ? runs - 1 : 0;
     if (counts < text.len) maki_text_set_set_more(&d->runs, run, maki_str_from(text, counts + 2));
     run->state = MAKI_RUN_FINE;
@@ -165,7 +165,7 @@ static void carry_command(maki_digest *d, maki_str line)
     }
 }
 
-/* A line under a label of ours; false when it says nothing to us. */
+/* Parse a line under a label; false: the label has no lines of its own. */
 static bool carry_labelled(maki_digest *d, maki_str line)
 {
     switch (d->part) {
@@ -179,25 +179,25 @@ static bool carry_labelled(maki_digest *d, maki_str line)
     case MAKI_LABEL_OPEN_ERRORS: carry_error(d, line, MAKI_ERROR_OPEN); return true;
     case MAKI_LABEL_SOLVED: carry_error(d, line, MAKI_ERROR_SOLVED); return true;
     case MAKI_LABEL_COMMANDS: carry_command(d, line); return true;
-    case MAKI_LABEL_CODE: return true; /* blocks of messages that nobody sees any more */
+    case MAKI_LABEL_CODE: return true; /* code blocks of messages that are no longer in view */
     default: return false;
     }
 }
 
-/* A line that begins with a label of ours: "First request: ...". */
+/* Parse a line that begins with a label, "First request: ...". */
 static bool carry_label(maki_digest *d, maki_label label, maki_str rest)
 {
     switch (label) {
     case MAKI_LABEL_MESSAGES:
-        d->before += take_number(&rest);
-        d->calls_before += take_number(&rest);
+        d->before += parse_number(&rest);
+        d->calls_before += parse_number(&rest);
         return true;
     case MAKI_LABEL_FIRST:
-        set_said(d, d->goal.len ? NULL : &d->goal, rest, MAKI_BY_USER);
+        carry_text(d, d->goal.len ? NULL : &d->goal, rest, MAKI_BY_USER);
         return true;
-    case MAKI_LABEL_LAST: set_said(d, &d->request, rest, MAKI_BY_USER); return true;
-    case MAKI_LABEL_ANSWER: set_said(d, NULL, rest, MAKI_BY_ASSISTANT); return true;
-    case MAKI_LABEL_NAMES: return true; /* so do the names that matter now */
+    case MAKI_LABEL_LAST: carry_text(d, &d->request, rest, MAKI_BY_USER); return true;
+    case MAKI_LABEL_ANSWER: carry_text(d, NULL, rest, MAKI_BY_ASSISTANT); return true;
+    case MAKI_LABEL_NAMES: return true; /* names are collected anew */
     case MAKI_LABEL_MENTIONED: maki_entities_in(rest, maki_digest_found, d); return true;
     case MAKI_LABEL_QUESTION: return true;
     default: return false;
@@ -216,12 +216,12 @@ static void carry_line(maki_digest *d, maki_str line)
     }
 }
 
-static void take_line(void *ctx, maki_str line, bool more)
+static void on_line(void *ctx, maki_str line, bool more)
 {
     maki_digest *d = ctx;
     maki_str rest;
     (void)more;
-    line = bullet(line);
+    line = strip_bullet(line);
     maki_letters_add(&d->letters, line);
     maki_section section = maki_heading_of(line, &rest);
     if (section != MAKI_SECTIONS) {
@@ -242,5 +242,5 @@ void maki_digest_earlier(maki_digest *d, maki_str string)
 {
     d->section = MAKI_SEC_PREVIOUS;
     d->part = MAKI_LABELS;
-    maki_line_reader_string(&d->lines, string, take_line, d);
+    maki_line_reader_string(&d->lines, string, on_line, d);
 }

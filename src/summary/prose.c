@@ -1,6 +1,6 @@
-/* prose.c -- what people and the model write, line by line: its sentences, boxes, code blocks, pasted errors.
+/* prose.c -- digest the texts of people and the model, line by line: sentences, checkboxes, code blocks, pasted errors.
  *
- * Code blocks are skipped but for a note of where they were; a block without a language, or with
+ * Of a code block only file, language and length are recorded; a block without a language, or with
  * that of a terminal, may hold pasted output and is searched for error lines. */
 #include <stdio.h>
 #include <string.h>
@@ -20,8 +20,8 @@ static void close_task(maki_digest *d, maki_str text)
 
 /* ---- lines ------------------------------------------------------------------------------------------ */
 
-/* Add to a text of bounded length, a space between. */
-static void say(maki_said *said, maki_str text)
+/* Append to a text of bounded length, after a space. */
+static void append_sentence(maki_said *said, maki_str text)
 {
     text = maki_str_trim(text);
     if (said->full || text.len == 0) return;
@@ -31,13 +31,13 @@ static void say(maki_said *said, maki_str text)
     said->len += maki_line_copy(said->at + said->len, capacity, text);
 }
 
-static bool one_of(char c, const char *set)
+static bool is_in(char c, const char *set)
 {
     return c && strchr(set, c);
 }
 
-/* Without the marks of lists, headings and quotations at its beginning. */
-static maki_str bare(maki_str line)
+/* Remove the markers of lists, headings and quotations at the beginning. */
+static maki_str strip_markers(maki_str line)
 {
     for (;;) {
         line = maki_str_trim(line);
@@ -47,7 +47,7 @@ static maki_str bare(maki_str line)
         if (n && n + 1 < line.len && (line.ptr[n] == '.' || line.ptr[n] == ')') &&
             line.ptr[n + 1] == ' ') {
             line = maki_str_from(line, n + 2);
-        } else if (line.len > 1 && one_of(line.ptr[0], "-*>#+") && one_of(line.ptr[1], "-*>#+ ")) {
+        } else if (line.len > 1 && is_in(line.ptr[0], "-*>#+") && is_in(line.ptr[1], "-*>#+ ")) {
             line = maki_str_from(line, 1);
         } else if (maki_str_starts(line, MAKI_LIT("・")) || maki_str_starts(line, MAKI_LIT("•"))) {
             line = maki_str_from(line, 3);
@@ -58,7 +58,7 @@ static maki_str bare(maki_str line)
 }
 
 /* "[ ] text" and "[x] text". */
-static bool look_at_box(maki_digest *d, maki_str line)
+static bool parse_checkbox(maki_digest *d, maki_str line)
 {
     if (line.len < 5 || line.ptr[0] != '[' || line.ptr[2] != ']') return false;
     maki_str text = maki_str_from(line, 3);
@@ -71,7 +71,7 @@ static bool look_at_box(maki_digest *d, maki_str line)
     return true;
 }
 
-static void pasted_error(maki_digest *d, maki_str line)
+static void add_pasted_error(maki_digest *d, maki_str line)
 {
     unsigned bits = maki_keywords_in(&d->keywords, line);
     if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
@@ -80,30 +80,30 @@ static void pasted_error(maki_digest *d, maki_str line)
     maki_digest_error(d, maki_str_trim(line), 0, 4);
 }
 
-static void look_at_prose(maki_digest *d, maki_str line)
+static void read_prose_line(maki_digest *d, maki_str line)
 {
     maki_letters_add(&d->letters, line);
-    maki_str text = bare(line);
+    maki_str text = strip_markers(line);
     maki_str start = maki_str_trim(line);
     bool heading = maki_str_starts(start, MAKI_LIT("#")) || maki_str_starts(start, MAKI_LIT("**"));
     bool item = text.ptr != start.ptr && !heading;
     if (heading) text = start;
     bool markup = text.len == 0 || text.ptr[0] == '|' || text.ptr[0] == '<';
-    if (markup || look_at_box(d, text)) {
+    if (markup || parse_checkbox(d, text)) {
         maki_entities_in(text, maki_digest_found, d);
         return;
     }
     while (text.len) {
         maki_str sentence = maki_str_to(text, maki_sentence_len(text));
-        if (line.len > PASTED_MAX) pasted_error(d, sentence);
-        if (!maki_digest_sentence(d, sentence, item)) say(&d->reading.said, sentence);
+        if (line.len > PASTED_MAX) add_pasted_error(d, sentence);
+        if (!maki_digest_sentence(d, sentence, item)) append_sentence(&d->reading.said, sentence);
         text = maki_str_from(text, sentence.len);
     }
 }
 
 /* ---- code blocks ------------------------------------------------------------------------------------ */
 
-static void fence_opens(maki_digest *d, maki_str info)
+static void open_fence(maki_digest *d, maki_str info)
 {
     maki_digest_reader *r = &d->reading;
     info = maki_utf8_truncate(maki_str_trim(info), sizeof r->language - 1);
@@ -114,8 +114,8 @@ static void fence_opens(maki_digest *d, maki_str info)
     r->code_lines = 0;
 }
 
-/* What is noted of a block: its file, its language and how long it is. */
-static void fence_closes(maki_digest *d)
+/* Insert a code block: its file, language and number of lines. */
+static void close_fence(maki_digest *d)
 {
     maki_digest_reader *r = &d->reading;
     r->fenced = false;
@@ -123,13 +123,13 @@ static void fence_closes(maki_digest *d)
     maki_str file = { r->file, r->file_len };
     uint64_t key =
         maki_text_item_key(file) ^ (maki_text_item_key(maki_str_of(r->language)) + r->code_lines);
-    maki_text_item *note =
+    maki_text_item *item =
         maki_text_set_add(&d->code, key, maki_str_of(r->language), 1, d->messages);
-    maki_text_set_set_more(&d->code, note, file);
-    note->tally[0] = r->code_lines;
+    maki_text_set_set_more(&d->code, item, file);
+    item->counters[0] = r->code_lines;
 }
 
-static void take_line(void *ctx, maki_str line, bool more)
+static void on_line(void *ctx, maki_str line, bool more)
 {
     maki_digest *d = ctx;
     maki_digest_reader *r = &d->reading;
@@ -138,45 +138,46 @@ static void take_line(void *ctx, maki_str line, bool more)
     if (r->ignored) return;
     if (maki_str_starts(start, MAKI_LIT("```"))) {
         if (r->fenced) {
-            fence_closes(d);
+            close_fence(d);
         } else {
-            fence_opens(d, maki_str_from(start, 3));
+            open_fence(d, maki_str_from(start, 3));
         }
     } else if (r->fenced) {
         r->code_lines++;
-        if (r->shows_output) pasted_error(d, line);
+        if (r->shows_output) add_pasted_error(d, line);
     } else if (maki_str_starts(start, MAKI_LIT("<environment_details>")) ||
                maki_str_starts(start, MAKI_LIT("<system-reminder>"))) {
         r->ignored = true; /* to the end of the text */
     } else {
-        if (line.len <= PASTED_MAX) pasted_error(d, line);
-        look_at_prose(d, line);
+        if (line.len <= PASTED_MAX) add_pasted_error(d, line);
+        read_prose_line(d, line);
     }
 }
 
 /* ---- texts ------------------------------------------------------------------------------------------- */
 
-/* A question is answered when the other one says something. */
+/* Close the questions that the other role asked in earlier messages. */
 static void answer_questions(maki_digest *d, maki_role role)
 {
     for (size_t i = 0; i < d->tasks.count; i++) {
         maki_text_item *t = &d->tasks.at[i];
-        bool other = t->kind == MAKI_TASK_QUESTION && t->tally[0] != (uint32_t)role;
-        if (other && t->last < d->messages) t->state = MAKI_TASK_CLOSED;
+        bool by_other_role = t->kind == MAKI_TASK_QUESTION && t->counters[0] != (uint32_t)role;
+        if (by_other_role && t->last < d->messages) t->state = MAKI_TASK_CLOSED;
     }
 }
 
-/* Who asked the questions of this text. */
-static void sign_questions(maki_digest *d, maki_role role)
+/* Record the role that asked the questions of this text. */
+static void set_question_role(maki_digest *d, maki_role role)
 {
     for (size_t i = 0; i < d->tasks.count; i++) {
         maki_text_item *t = &d->tasks.at[i];
-        if (t->kind == MAKI_TASK_QUESTION && t->last == d->messages) t->tally[0] = (uint32_t)role;
+        if (t->kind == MAKI_TASK_QUESTION && t->last == d->messages)
+            t->counters[0] = (uint32_t)role;
     }
 }
 
-/* "Which port?" "8443.": an answer of a few words says nothing without its question. */
-static void note_answer(maki_digest *d)
+/* "Which port?" "8443.": a short answer is inserted with its question. */
+static void insert_answer(maki_digest *d)
 {
     enum { SHORT = 64 };
     maki_digest_reader *r = &d->reading;
@@ -202,10 +203,10 @@ void maki_digest_text(maki_digest *d, maki_role role, maki_str string)
     if (role != MAKI_ROLE_USER && role != MAKI_ROLE_ASSISTANT && role != MAKI_ROLE_SYSTEM) return;
     *r = (maki_digest_reader){ .role = role };
     answer_questions(d, role);
-    maki_line_reader_string(&d->lines, string, take_line, d);
-    if (r->fenced) fence_closes(d);
-    sign_questions(d, role);
-    note_answer(d);
+    maki_line_reader_string(&d->lines, string, on_line, d);
+    if (r->fenced) close_fence(d);
+    set_question_role(d, role);
+    insert_answer(d);
     if (r->said.len == 0 || role == MAKI_ROLE_SYSTEM) return;
     if (role == MAKI_ROLE_ASSISTANT) {
         d->answer = r->said;

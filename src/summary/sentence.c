@@ -1,9 +1,9 @@
-/* sentence.c -- what a sentence says: a rule, a decision, a task, a question, or facts.
+/* sentence.c -- split a text into sentences, and classify each: a rule, a decision, a task, a question, or facts.
  *
- * In:     the sentences of a text in order, d->reading says whose.
+ * In:     the sentences of a text in order, d->reading has the role.
  * Out:    items of the digest's sets, each sentence word for word in one of them.
- * Always: what a person said is noted somewhere, in doubt as the kind that is kept longer: a rule that is lost cannot be
- *         followed, one too many costs a line. */
+ * Always: each sentence of a person is inserted somewhere, in doubt as the kind that is kept longer: a lost rule cannot
+ *         be followed, a false one costs a line. */
 #include <string.h>
 
 #include "base/ascii.h"
@@ -16,11 +16,11 @@ enum {
     REASON_MAX = 240, /* bytes of a sentence that joins the rule before it */
     SOFT = 4,         /* weight of a rule in soft words */
     SCORE_MAX = 12,
-    ASKED = 3, /* what a request weighs more than talk */
+    ASKED = 3, /* additional weight of a request */
     HEADING_MAX = 96
 };
 
-/* ---- where it ends ---------------------------------------------------------------------------------- */
+/* ---- splitting ------------------------------------------------------------------------------------- */
 
 static bool is_closing(maki_str text, size_t at)
 {
@@ -29,7 +29,7 @@ static bool is_closing(maki_str text, size_t at)
     return code == 0x300D || code == 0x300F || code == 0xFF09 || code == 0x201D || code == 0x2019;
 }
 
-/* "Dr. Ito", "J. Ito", "e.g. this": the point ends no sentence. */
+/* "Dr. Ito", "J. Ito", "e.g. this": the period does not end a sentence. */
 static bool is_abbreviation(maki_str text, size_t point)
 {
     size_t start = point;
@@ -41,7 +41,7 @@ static bool is_abbreviation(maki_str text, size_t point)
 }
 
 /* "leave it alone? same goes for ...", "too dear... the other one then" */
-static bool goes_on(maki_str text, size_t stop, size_t end)
+static bool continues(maki_str text, size_t stop, size_t end)
 {
     bool dots = stop > 0 && text.ptr[stop] == '.' && text.ptr[stop - 1] == '.';
     char next = end + 1 < text.len ? text.ptr[end + 1] : ' ';
@@ -59,12 +59,12 @@ size_t maki_sentence_len(maki_str text)
         bool wide = code == 0x3002 || code == 0xFF01 || code == 0xFF1F;
         if (wide && !is_closing(text, end)) return end;
         bool stop = code == '!' || code == '?' || (code == '.' && !is_abbreviation(text, at));
-        if (stop && end < text.len && text.ptr[end] == ' ' && !goes_on(text, at, end)) return end;
+        if (stop && end < text.len && text.ptr[end] == ' ' && !continues(text, at, end)) return end;
     }
     return text.len;
 }
 
-/* ---- signs of facts --------------------------------------------------------------------------------- */
+/* ---- score ------------------------------------------------------------------------------------------ */
 
 static bool has_cjk(maki_str s)
 {
@@ -101,7 +101,7 @@ uint32_t maki_digest_score(maki_digest *d, maki_str s, unsigned bits)
     return n;
 }
 
-/* ---- what a sentence settles ------------------------------------------------------------------------- */
+/* ---- tasks and errors closed --------------------------------------------------------------------------- */
 
 /* "The cache headers are done": tasks of which the sentence repeats half the words are closed. */
 static void close_tasks_like(maki_digest *d, const maki_simhash *said)
@@ -130,7 +130,7 @@ static void solve_errors_like(maki_digest *d, const maki_simhash *said, maki_str
     }
 }
 
-static void settle(maki_digest *d, maki_str s, unsigned bits)
+static void close_settled(maki_digest *d, maki_str s, unsigned bits)
 {
     if (!(bits & MAKI_KEYWORD_DONE) || (bits & (MAKI_KEYWORD_NOT | MAKI_KEYWORD_OPEN))) return;
     maki_simhash said = maki_simhash_of(s);
@@ -148,9 +148,9 @@ static bool is_question(maki_str s)
     return false;
 }
 
-/* ---- noting it --------------------------------------------------------------------------------------- */
+/* ---- classifying ------------------------------------------------------------------------------------- */
 
-/* A sentence that is being read, and what is known of it. */
+/* A sentence and its classification. */
 typedef struct sentence {
     maki_str text;
     unsigned bits;
@@ -158,7 +158,7 @@ typedef struct sentence {
     uint32_t score;
 } sentence;
 
-/* Two sentences as they stood, into out[2 * MAKI_DIGEST_SENTENCE]. */
+/* Concatenate two sentences into out[2 * MAKI_DIGEST_SENTENCE]. */
 static maki_str join(maki_str a, maki_str b, char *out)
 {
     bool space = a.len && !(a.ptr[a.len - 1] & 0x80);
@@ -168,32 +168,34 @@ static maki_str join(maki_str a, maki_str b, char *out)
     return (maki_str){ out, a.len + space + b.len };
 }
 
-/* The rule or decision just said gets its reason or exception; false: it has no space for it. */
+/* Append a reason or exception to the rule or decision just inserted; false: there is none, or no space. */
 static bool add_reason(maki_digest *d, maki_str reason)
 {
     maki_digest_reader *r = &d->reading;
     char both[MAKI_DIGEST_RULE + MAKI_DIGEST_SENTENCE + 1];
-    maki_text_item *of = r->kept_in ? maki_text_set_find(r->kept_in, r->kept_key) : NULL;
-    r->kept_in = NULL;
+    maki_text_item *of =
+        r->before_set ? maki_text_set_find(r->before_set, r->before_set_key) : NULL;
+    r->before_set = NULL;
     if (!of || of->len + reason.len + 1 > MAKI_DIGEST_RULE || reason.len > REASON_MAX) return false;
-    if (of->first != d->messages) return false; /* said before, as it stands */
+    if (of->first != d->messages) return false; /* inserted earlier in the same words */
     maki_text_set_set(&d->rules, of, join(maki_text_item_text(of), reason, both));
     return true;
 }
 
-static void keep(maki_digest *d, maki_text_set *in, maki_str text, uint32_t weight, bool change)
+static void insert(maki_digest *d, maki_text_set *in, maki_str text, uint32_t weight, bool change)
 {
     maki_digest_reader *r = &d->reading;
     if (in == &d->rules)
         maki_digest_rule(d, text, weight);
     else
         maki_digest_decision(d, text, MAKI_BY_USER, weight, change);
-    r->kept_in = in;
-    r->kept_key = maki_digest_sentence_key(text);
+    r->before_set = in;
+    r->before_set_key = maki_digest_sentence_key(text);
 }
 
-/* With what it refers to, or the heading of its list: the sentence before. */
-static void keep_with_before(maki_digest *d, maki_text_set *in, const sentence *s, uint32_t weight)
+/* Insert after the previous sentence: what it refers to, or the heading of its list. */
+static void insert_with_previous(maki_digest *d, maki_text_set *in, const sentence *s,
+                                 uint32_t weight)
 {
     maki_digest_reader *r = &d->reading;
     char both[2 * MAKI_DIGEST_SENTENCE + 1];
@@ -201,18 +203,18 @@ static void keep_with_before(maki_digest *d, maki_text_set *in, const sentence *
     bool colon = maki_str_ends(before, MAKI_LIT(":")) || maki_str_ends(before, MAKI_LIT("："));
     bool heading = s->item && r->list && colon,
          fits = before.len && before.len + text.len < MAKI_DIGEST_RULE;
-    if (fits && (heading || (!s->item && !r->kept_in))) text = join(before, text, both);
-    keep(d, in, text, weight, s->bits & MAKI_KEYWORD_CHANGE);
+    if (fits && (heading || (!s->item && !r->before_set))) text = join(before, text, both);
+    insert(d, in, text, weight, s->bits & MAKI_KEYWORD_CHANGE);
 }
 
-static bool said_by_person(maki_digest *d, const sentence *s)
+static bool classify_user_sentence(maki_digest *d, const sentence *s)
 {
     maki_digest_reader *r = &d->reading;
     unsigned bits = s->bits;
     bool rule = bits & MAKI_KEYWORD_RULE, decision = bits & MAKI_KEYWORD_DECISION;
     uint32_t weight = rule ? MAKI_WEIGHT_ALWAYS : SOFT;
     if (s->item && r->list) {
-        keep_with_before(d, r->list, s, MAKI_WEIGHT_ALWAYS);
+        insert_with_previous(d, r->list, s, MAKI_WEIGHT_ALWAYS);
     } else if (s->reason && !rule && !s->question && add_reason(d, s->text)) {
         return true;
     } else if (s->question && !rule) {
@@ -220,17 +222,17 @@ static bool said_by_person(maki_digest *d, const sentence *s)
         return false;
     } else if (decision ? !rule || (bits & MAKI_KEYWORD_CHANGE)
                         : !rule && maki_digest_is_decided(d, s->text)) {
-        keep(d, &d->decisions, s->text, MAKI_WEIGHT_ALWAYS, bits & MAKI_KEYWORD_CHANGE);
+        insert(d, &d->decisions, s->text, MAKI_WEIGHT_ALWAYS, bits & MAKI_KEYWORD_CHANGE);
     } else if ((bits & MAKI_KEYWORD_REFER) && (bits & (MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH))) {
-        keep_with_before(d, &d->rules, s, MAKI_WEIGHT_ALWAYS);
+        insert_with_previous(d, &d->rules, s, MAKI_WEIGHT_ALWAYS);
     } else if (rule) {
-        keep(d, &d->rules, s->text, s->question ? SOFT : weight, false);
+        insert(d, &d->rules, s->text, s->question ? SOFT : weight, false);
         if (decision) maki_digest_override(d, s->text);
     } else if (bits & MAKI_KEYWORD_OPEN) {
         maki_digest_task(d, s->text, MAKI_TASK_SAID);
         return false;
     } else if (bits & (MAKI_KEYWORD_REFER | MAKI_KEYWORD_WISH)) {
-        keep(d, &d->rules, s->text, SOFT, false);
+        insert(d, &d->rules, s->text, SOFT, false);
     } else {
         if (bits & MAKI_KEYWORD_NEXT) maki_digest_task(d, s->text, MAKI_TASK_NEXT);
         return false;
@@ -238,7 +240,7 @@ static bool said_by_person(maki_digest *d, const sentence *s)
     return true;
 }
 
-/* Does the model only repeat what a person has just decided or laid down? */
+/* Does the model only repeat a decision or rule of the last message of a person? */
 static bool repeats_person(maki_digest *d, maki_str text)
 {
     maki_simhash said = maki_simhash_of(text);
@@ -255,7 +257,7 @@ static bool repeats_person(maki_digest *d, maki_str text)
     return false;
 }
 
-static bool said_by_model(maki_digest *d, const sentence *s)
+static bool classify_model_sentence(maki_digest *d, const sentence *s)
 {
     if (s->question)
         maki_digest_task(d, s->text, MAKI_TASK_QUESTION);
@@ -270,15 +272,15 @@ static bool said_by_model(maki_digest *d, const sentence *s)
     return true;
 }
 
-static void look_around(void *ctx, unsigned bits, maki_str before, maki_str after)
+static void detect_reason(void *ctx, unsigned bits, maki_str before, maki_str after)
 {
     sentence *s = ctx;
     bool ends = after.len <= 3 && (after.ptr[-1] & 0x80); /* "...からです。" */
     s->reason |= (bits & MAKI_KEYWORD_REASON) && (before.len == 0 || ends);
 }
 
-/* A text with ' for every ’, so that phrases need one spelling; in out[MAKI_DIGEST_SENTENCE]. */
-static maki_str straight(maki_str text, char *out)
+/* Replace every ’ by ', so that phrases need one spelling; in out[MAKI_DIGEST_SENTENCE]. */
+static maki_str straight_quotes(maki_str text, char *out)
 {
     const maki_str curly = MAKI_LIT("’");
     size_t n = 0;
@@ -297,15 +299,15 @@ static sentence read_sentence(maki_digest *d, maki_str text, bool item)
     size_t known = d->fact_count;
     sentence s = { .text = maki_str_trim(text), .item = item };
     maki_entities_in(text, maki_digest_found, d);
-    s.bits = maki_keywords_each(&d->keywords, straight(s.text, copy), look_around, &s);
+    s.bits = maki_keywords_each(&d->keywords, straight_quotes(s.text, copy), detect_reason, &s);
     s.question = is_question(s.text);
     s.score = 2 * (uint32_t)(d->fact_count - known) + maki_digest_score(d, s.text, s.bits);
     if (s.score > SCORE_MAX) s.score = SCORE_MAX;
     return s;
 }
 
-/* Is it about goals or people? */
-static bool note_point(maki_digest *d, const sentence *s, uint8_t kind)
+/* Insert a sentence as a point; true: it is about goals or people. */
+static bool insert_point(maki_digest *d, const sentence *s, uint8_t kind)
 {
     unsigned wishes = MAKI_KEYWORD_ASK | MAKI_KEYWORD_WISH | MAKI_KEYWORD_REFER;
     uint32_t asks = (s->bits & wishes) && !s->question ? ASKED : 0;
@@ -315,14 +317,14 @@ static bool note_point(maki_digest *d, const sentence *s, uint8_t kind)
     return kind == MAKI_ABOUT;
 }
 
-static void remember(maki_digest *d, maki_str text)
+static void save_previous(maki_digest *d, maki_str text)
 {
     maki_digest_reader *r = &d->reading;
     r->before_len = text.len <= sizeof r->before ? text.len : 0;
     memcpy(r->before, text.ptr, r->before_len);
 }
 
-/* "Ground rules:" and the like: the items of the list that follows belong there. */
+/* "Ground rules:" and the like: select the set for the items of the list that follows. */
 static bool opens_list(maki_digest *d, const sentence *s)
 {
     maki_digest_reader *r = &d->reading;
@@ -341,17 +343,17 @@ static bool opens_list(maki_digest *d, const sentence *s)
 bool maki_digest_sentence(maki_digest *d, maki_str text, bool item)
 {
     maki_digest_reader *r = &d->reading;
-    bool person = r->role != MAKI_ROLE_ASSISTANT, kept = true;
+    bool person = r->role != MAKI_ROLE_ASSISTANT, inserted = true;
     sentence s = read_sentence(d, text, item);
     if (s.text.len < SENTENCE_MIN) return false;
     if (!opens_list(d, &s)) {
-        kept = person ? said_by_person(d, &s) : said_by_model(d, &s);
-        if (!kept) r->kept_in = NULL;
-        if (!kept) kept = note_point(d, &s, person ? MAKI_BY_USER : MAKI_BY_ASSISTANT);
-        settle(d, s.text, s.bits);
+        inserted = person ? classify_user_sentence(d, &s) : classify_model_sentence(d, &s);
+        if (!inserted) r->before_set = NULL;
+        if (!inserted) inserted = insert_point(d, &s, person ? MAKI_BY_USER : MAKI_BY_ASSISTANT);
+        close_settled(d, s.text, s.bits);
     }
-    if (!item || !r->list) remember(d, s.text);
-    return kept && person;
+    if (!item || !r->list) save_previous(d, s.text);
+    return inserted && person;
 }
 
 void maki_digest_sentences(maki_digest *d, maki_str text, uint8_t kind)
@@ -360,6 +362,6 @@ void maki_digest_sentences(maki_digest *d, maki_str text, uint8_t kind)
         size_t n = maki_sentence_len(text);
         sentence s = read_sentence(d, maki_str_to(text, n), false);
         text = maki_str_from(text, n);
-        if (s.text.len >= SENTENCE_MIN) note_point(d, &s, kind);
+        if (s.text.len >= SENTENCE_MIN) insert_point(d, &s, kind);
     }
 }

@@ -1,4 +1,4 @@
-/* simhash.c -- terms of a text are hashed, each to one bit. */
+/* simhash.c -- split a text into terms, hash each, and set one bit for it. */
 #include "summary/simhash.h"
 
 #include <stdbool.h>
@@ -27,7 +27,7 @@ static uint32_t lower(uint32_t code)
     return code >= 'A' && code <= 'Z' ? code + 32 : code;
 }
 
-/* A letter of a script that writes words apart; digits and underscores belong to them. */
+/* A character of a word in a script with spaces between words; digits and underscores included. */
 static bool is_letter(uint32_t code)
 {
     uint32_t l = lower(code);
@@ -37,14 +37,14 @@ static bool is_letter(uint32_t code)
 
 typedef void (*term_fn)(void *ctx, uint32_t h);
 
-typedef struct collecting {
+typedef struct collector {
     maki_simhash hash;
     const maki_term_filter *without; /* or NULL */
-} collecting;
+} collector;
 
 static void add_term(void *ctx, uint32_t h)
 {
-    collecting *c = ctx;
+    collector *c = ctx;
     if (c->without && c->without->bits[h >> 26] >> (h >> 20 & 63) & 1) return;
     c->hash.bits[h >> 30] |= (uint64_t)1 << (h & 63);
 }
@@ -65,7 +65,7 @@ static void each_term(maki_str text, term_fn fn, void *ctx)
 {
     enum { TERMS = 64 };
     const uint32_t empty = 2166136261u;
-    uint32_t word = empty, before = 0;
+    uint32_t word = empty, previous = 0;
     size_t letters = 0, len = 0, terms = 0;
     for (size_t at = 0; at <= text.len && terms < TERMS; at += len) {
         uint32_t code = at < text.len ? maki_utf8_decode(text, at, &len) : 0;
@@ -80,17 +80,17 @@ static void each_term(maki_str text, term_fn fn, void *ctx)
             word = empty;
             letters = 0;
         }
-        if (cjk && before && !(is_hiragana(cjk) && is_hiragana(before))) {
-            fn(ctx, spread(mix(mix(empty, before), cjk)));
+        if (cjk && previous && !(is_hiragana(cjk) && is_hiragana(previous))) {
+            fn(ctx, spread(mix(mix(empty, previous), cjk)));
             terms++;
         }
-        before = cjk;
+        previous = cjk;
     }
 }
 
 maki_simhash maki_simhash_without(maki_str text, const maki_term_filter *filter)
 {
-    collecting c = { .without = filter };
+    collector c = { .without = filter };
     each_term(text, add_term, &c);
     return c.hash;
 }

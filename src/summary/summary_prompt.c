@@ -1,4 +1,4 @@
-/* summary_prompt.c -- the built-in prompts as a table by language; one of the caller is split at {messages}. */
+/* summary_prompt.c -- the built-in prompts as a table by language; a configured one is split at {messages}. */
 #include "summary/summary_prompt.h"
 
 #include "base/str_util.h"
@@ -153,22 +153,24 @@ static const char *const merge[MAKI_LANGS] = {
         "같은 일에 대해서는 나중 것이 맞습니다.\n\n",
 };
 
-static maki_prompt built_in(size_t n, maki_lang lang, bool given)
+static maki_prompt built_in(size_t n, maki_lang lang, bool configured)
 {
-    bool english = given && lang == MAKI_EN;
+    bool english = configured && lang == MAKI_EN;
     return (maki_prompt){ .system = maki_str_of(systems[lang][n]),
                           .before = maki_str_of(before[lang]),
                           .after = maki_str_of(english ? in_english : after[lang]) };
 }
 
-maki_prompt maki_prompt_of(maki_str wish, maki_lang lang, bool given)
+maki_prompt maki_prompt_of(maki_str prompt, maki_lang lang, bool configured)
 {
     const maki_str mark = MAKI_LIT("{messages}");
-    size_t n = maki_str_index(wish, "standard|brief|task");
-    if (n < BUILT_IN) return built_in(n, lang, given);
-    size_t at = maki_str_find_nocase(wish, mark);
-    maki_prompt own = { .system = { "", 0 }, .before = maki_str_to(wish, at), .after = { "", 0 } };
-    if (at < wish.len) own.after = maki_str_from(wish, at + mark.len);
+    size_t n = maki_str_index(prompt, "standard|brief|task");
+    if (n < BUILT_IN) return built_in(n, lang, configured);
+    size_t at = maki_str_find_nocase(prompt, mark);
+    maki_prompt own = { .system = { "", 0 },
+                        .before = maki_str_to(prompt, at),
+                        .after = { "", 0 } };
+    if (at < prompt.len) own.after = maki_str_from(prompt, at + mark.len);
     return own;
 }
 

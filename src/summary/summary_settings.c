@@ -30,9 +30,9 @@ static maki_status path_of(char out[PATH_MAX], const char *outer, maki_str name,
     return maki_fail(err, MAKI_INVALID, "a name of %zu bytes is too long for a setting", name.len);
 }
 
-/* Does the provider want a key?  One for which neither the file nor the table knows a key is a server on this
+/* Does the provider need a key?  One for which neither the file nor the table knows a key is a server on this
  * machine. */
-static bool wants_key(const maki_config *config, const char *path)
+static bool needs_key(const maki_config *config, const char *path)
 {
     const char *named, *initial;
     maki_config_named_default(0, &named, &initial);
@@ -58,8 +58,8 @@ static maki_status read_provider(const maki_config *config, maki_str *out, maki_
     }
     maki_status st = path_of(path, "llm", name, "api_key", err);
     if (st != MAKI_OK) return st;
-    bool told = maki_config_secret(config, path, &key, NULL) == MAKI_OK && key.len > 0;
-    if (!named && !told && wants_key(config, path)) return MAKI_OK;
+    bool has_key = maki_config_secret(config, path, &key, NULL) == MAKI_OK && key.len > 0;
+    if (!named && !has_key && needs_key(config, path)) return MAKI_OK;
     *out = name;
     return MAKI_OK;
 }
@@ -113,7 +113,7 @@ maki_offline maki_summary_offline(const maki_summary_settings *settings)
 {
     maki_offline offline = MAKI_OFFLINE_INIT;
     offline.ratio = settings->ratio;
-    offline.most = settings->max_tokens;
+    offline.max_tokens = settings->max_tokens;
     offline.has_lang = settings->has_lang;
     offline.lang = settings->lang;
     return offline;

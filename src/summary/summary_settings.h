@@ -1,4 +1,4 @@
-/* summary_settings.h -- what a configuration says about summaries, for one profile. */
+/* summary_settings.h -- the settings of summaries in a configuration, for one profile. */
 #ifndef MAKI_SUMMARY_SETTINGS_H
 #define MAKI_SUMMARY_SETTINGS_H
 
@@ -20,7 +20,7 @@ typedef struct maki_summary_settings {
     double background_percent; /* of the window; 0: by the threshold */
 } maki_summary_settings;
 
-/* What holds when nothing is configured: offline. */
+/* The defaults: offline. */
 extern const maki_summary_settings maki_summary_defaults;
 
 /* `profile` is the id of the model whose conversation it is, as in `profiles`; `task` says that it is one of
@@ -28,7 +28,7 @@ extern const maki_summary_settings maki_summary_defaults;
 maki_status maki_summary_settings_read(const maki_config *config, maki_str profile, bool task,
                                        maki_summary_settings *out, maki_err *err) MAKI_MUST_CHECK;
 
-/* The offline summariser as these settings want it. */
+/* The offline summariser with these settings. */
 maki_offline maki_summary_offline(const maki_summary_settings *settings);
 
 #endif

@@ -67,17 +67,17 @@ const char *maki_quote(maki_lang lang, bool closing)
 
 /* ---- reading back --------------------------------------------------------------------------------- */
 
-static maki_str without(maki_str line, const char *set)
+static maki_str skip_chars(maki_str line, const char *set)
 {
     while (line.len && line.ptr[0] && strchr(set, line.ptr[0]))
         line = maki_str_from(line, 1);
     return line;
 }
 
-/* "：" and ":" alike, with white space after. */
-static bool after_colon(maki_str *line)
+/* Skip "：" or ":" and the white space around it; false: there is none. */
+static bool skip_colon(maki_str *line)
 {
-    maki_str rest = without(*line, " *");
+    maki_str rest = skip_chars(*line, " *");
     if (maki_str_starts(rest, MAKI_LIT("："))) {
         rest = maki_str_from(rest, 3);
     } else if (maki_str_starts(rest, MAKI_LIT(":"))) {
@@ -85,21 +85,21 @@ static bool after_colon(maki_str *line)
     } else {
         return false;
     }
-    *line = without(rest, " *");
+    *line = skip_chars(rest, " *");
     return true;
 }
 
 maki_section maki_heading_of(maki_str line, maki_str *rest)
 {
-    maki_str bare = without(line, "#*0123456789. ");
+    maki_str bare = skip_chars(line, "#*0123456789. ");
     if (bare.len == line.len && line.len > 120) return MAKI_SECTIONS;
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         for (size_t s = 0; s < MAKI_SECTIONS; s++) {
             maki_str name = maki_str_of(headings[s][lang]);
             if (!maki_str_starts(bare, name)) continue;
             *rest = maki_str_from(bare, name.len);
-            if (after_colon(rest)) return (maki_section)s;
-            *rest = without(*rest, " *");
+            if (skip_colon(rest)) return (maki_section)s;
+            *rest = skip_chars(*rest, " *");
             if (rest->len == 0) return (maki_section)s;
         }
     }
@@ -113,7 +113,7 @@ maki_label maki_label_of(maki_str line, maki_str *rest)
             maki_str name = maki_str_of(labels[l][lang]);
             if (!maki_str_starts(line, name)) continue;
             *rest = maki_str_from(line, name.len);
-            if (after_colon(rest)) return (maki_label)l;
+            if (skip_colon(rest)) return (maki_label)l;
         }
     }
     return MAKI_LABELS;
@@ -122,7 +122,7 @@ maki_label maki_label_of(maki_str line, maki_str *rest)
 static uint32_t number_at(maki_str text)
 {
     uint32_t n = 0;
-    text = without(text, " ");
+    text = skip_chars(text, " ");
     for (size_t i = 0; i < text.len && i < 6 && text.ptr[i] >= '0' && text.ptr[i] <= '9'; i++)
         n = n * 10 + (uint32_t)(text.ptr[i] - '0');
     return n;
@@ -158,7 +158,7 @@ void maki_letters_add(maki_letters *letters, maki_str text)
     }
 }
 
-/* A word of Latin letters weighs two characters: code and names stand in every language. */
+/* A word of Latin letters counts as two characters: code and names are in texts of every language. */
 maki_lang maki_letters_lang(const maki_letters *l)
 {
     uint64_t cjk = l->kana + l->han + l->hangul;

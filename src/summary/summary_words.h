@@ -1,7 +1,7 @@
-/* summary_words.h -- the words of a summary in the languages it is written in.
+/* summary_words.h -- the headings, labels and quotation marks of a summary, in four languages, and parsing them.
  *
- * A summary is also read back: the next one covers it and goes on from what it says.  So every heading
- * and label is found again here, in any of the languages. */
+ * A summary is also read back: the next one replaces it and carries its contents on.  So every heading
+ * and label is recognized in any of the languages. */
 #ifndef MAKI_SUMMARY_SUMMARY_WORDS_H
 #define MAKI_SUMMARY_SUMMARY_WORDS_H
 

@@ -123,10 +123,10 @@ static bool reply_line(draft *w, const maki_text_item *point)
     return put_point(w, point, MAKI_BY_ASSISTANT);
 }
 
-static bool name_line(draft *w, const maki_text_item *name)
+static bool name_line(draft *w, const maki_text_item *needs_label)
 {
-    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(name)));
-    return name->count >= 2;
+    maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(needs_label)));
+    return needs_label->count >= 2;
 }
 
 static bool file_line(draft *w, const maki_text_item *file)
@@ -135,8 +135,8 @@ static bool file_line(draft *w, const maki_text_item *file)
     const char *comma = ": ";
     maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(file)));
     for (size_t i = 0; i < MAKI_TEXT_ITEM_COUNTERS; i++) {
-        if (file->tally[i] == 0) continue;
-        maki_buf_print(&w->text, "%s%s %u", comma, label(w, uses[i]), file->tally[i]);
+        if (file->counters[i] == 0) continue;
+        maki_buf_print(&w->text, "%s%s %u", comma, label(w, uses[i]), file->counters[i]);
         comma = ", ";
     }
     if (file->state == MAKI_FILE_FAILED)
@@ -156,7 +156,7 @@ static bool mentioned_line(draft *w, const maki_text_item *file)
 static bool code_line(draft *w, const maki_text_item *code)
 {
     maki_str language = code->len ? maki_text_item_text(code) : MAKI_LIT("?");
-    maki_buf_print(&w->text, "%.*s %u %s", MAKI_PRINTED(language), code->tally[0],
+    maki_buf_print(&w->text, "%.*s %u %s", MAKI_PRINTED(language), code->counters[0],
                    label(w, MAKI_LABEL_LINES));
     put_detail(w, code);
     return true;
@@ -192,7 +192,7 @@ static bool command_line(draft *w, const maki_text_item *run)
     if (run->state == MAKI_RUN_FINE) maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_OK));
     if (run->state == MAKI_RUN_FAILED)
         maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_NOT_OK));
-    if (run->tally[0]) maki_buf_print(&w->text, " (exit %u)", run->tally[0] - 1);
+    if (run->counters[0]) maki_buf_print(&w->text, " (exit %u)", run->counters[0] - 1);
     if (run->more_len) maki_buf_print(&w->text, "; %.*s", MAKI_PRINTED(maki_text_item_more(run)));
     return true;
 }
@@ -213,13 +213,13 @@ static bool question_line(draft *w, const maki_text_item *task)
 /* ---- kinds of lines --------------------------------------------------------------------------------- */
 
 /* In output order.  Lines are selected kind by kind in the order of `turn`, each up to `share` percent of the budget; what
- * is left over is then distributed in the same order.  Turns below FIRST_TURN have a limit of their own (limits->first);
+ * is left over is then distributed in the same order.  Turns below FIRST_TURN have their own limit (limits->rules);
  * when the total may exceed the budget, those below FIRST_TURN_SHORT. */
 static const struct kind {
     maki_section section;
     maki_label label; /* MAKI_LABELS: none */
     bool joined;      /* items on one line, separated by commas */
-    bool by_user;     /* what the user said: may use limits->people too */
+    bool by_user;     /* what the user said: may use limits->user too */
     unsigned char turn, share;
     size_t
         set; /* offset of its text set or maki_said; 0: `format` is called once, without an item */
@@ -289,7 +289,7 @@ static void format_kind(draft *w, size_t k)
     for (size_t i = 0; i < set->count && w->text.status == MAKI_OK; i++) {
         const maki_text_item *item = &set->at[i];
         w->text.len = 0;
-        uint32_t sequence = kinds[k].label == MAKI_LABEL_SAID ? item->tally[0] : 0;
+        uint32_t sequence = kinds[k].label == MAKI_LABEL_SAID ? item->counters[0] : 0;
         if (kinds[k].format(w, item))
             add_line(w, k, (uint64_t)item->weight << 32 | item->last, sequence);
     }
@@ -331,52 +331,58 @@ static maki_status format_lines(draft *w, maki_err *err)
 static uint64_t opening_tokens(const draft *w, size_t kind)
 {
     const struct kind *k = &kinds[kind];
-    bool heading = true, name = k->label != MAKI_LABELS;
+    bool heading = true, needs_label = k->label != MAKI_LABELS;
     for (size_t i = 0; i < w->selected_count; i++) {
         const struct kind *other = &kinds[w->selected[i]->kind];
         heading &= other->section != k->section;
-        name &= other->section != k->section || other->label != k->label;
+        needs_label &= other->section != k->section || other->label != k->label;
     }
     return (heading ? 4 + maki_tokenizer_count(w->tokenizer,
                                                maki_str_of(maki_heading(w->lang, k->section)))
                     : 0) +
-           (name ? 2 + maki_tokenizer_count(w->tokenizer, maki_str_of(label(w, k->label))) : 0);
+           (needs_label ? 2 + maki_tokenizer_count(w->tokenizer, maki_str_of(label(w, k->label)))
+                        : 0);
 }
 
 /* Is it contained in a selected line?  A sentence: in a request, an answer or a task; a path or name: in any line. */
-static bool is_contained(const draft *w, const line *it)
+static bool is_contained(const draft *w, const line *candidate)
 {
-    bool point = kinds[it->kind].set == offsetof(maki_digest, points);
-    bool word = kinds[it->kind].format == mentioned_line || kinds[it->kind].format == name_line;
+    bool point = kinds[candidate->kind].set == offsetof(maki_digest, points);
+    bool word = kinds[candidate->kind].format == mentioned_line ||
+                kinds[candidate->kind].format == name_line;
     for (size_t i = 0; (point || word) && i < w->selected_count; i++) {
         const line *other = w->selected[i];
         bool text = !kinds[other->kind].format || kinds[other->kind].format == task_line;
-        if ((word || text) && maki_str_has(other->text, it->text)) return true;
+        if ((word || text) && maki_str_has(other->text, candidate->text)) return true;
     }
     return false;
 }
 
-/* Select lines of one kind within min(left, share) tokens, skipping those that do not fit; returns what is left. */
-static uint64_t select_kind(draft *w, size_t kind, uint64_t left, uint64_t share)
+/* Select lines of one kind within min(available, share) tokens, skipping those that do not fit; returns the rest. */
+static uint64_t select_kind(draft *w, size_t kind, uint64_t available, uint64_t share)
 {
     enum {
         LINE_TOKENS_MIN = 5,
         TOKEN_BYTES_MAX = 16
     }; /* cheap bounds: most lines are skipped without being tokenized */
     uint64_t opening = opening_tokens(w, kind);
-    for (size_t i = 0; i < w->count && left >= LINE_TOKENS_MIN && share >= LINE_TOKENS_MIN; i++) {
-        line *it = w->by_priority[i];
-        uint64_t limit = left < share ? left : share;
-        if (it->kind != kind || it->selected || it->text.len / TOKEN_BYTES_MAX > limit) continue;
-        if (!it->tokens) it->tokens = maki_tokenizer_count(w->tokenizer, it->text) + 3;
-        if (it->tokens + opening > limit || is_contained(w, it)) continue;
-        it->selected = true;
-        w->selected[w->selected_count++] = it;
-        left -= it->tokens + opening;
-        share -= it->tokens + opening;
+    for (size_t i = 0; i < w->count && available >= LINE_TOKENS_MIN && share >= LINE_TOKENS_MIN;
+         i++) {
+        line *candidate = w->by_priority[i];
+        uint64_t limit = available < share ? available : share;
+        if (candidate->kind != kind || candidate->selected ||
+            candidate->text.len / TOKEN_BYTES_MAX > limit)
+            continue;
+        if (!candidate->tokens)
+            candidate->tokens = maki_tokenizer_count(w->tokenizer, candidate->text) + 3;
+        if (candidate->tokens + opening > limit || is_contained(w, candidate)) continue;
+        candidate->selected = true;
+        w->selected[w->selected_count++] = candidate;
+        available -= candidate->tokens + opening;
+        share -= candidate->tokens + opening;
         opening = 0;
     }
-    return left;
+    return available;
 }
 
 /* Select lines of all kinds; returns the token limit of the summary. */
@@ -384,34 +390,36 @@ static uint64_t select_lines(draft *w, const maki_summary_limits *limits)
 {
     enum { SMALL = 100 }; /* tokens: paths first, and no shares */
     size_t order[KINDS];
-    uint64_t left = limits->first, budget = limits->budget;
+    uint64_t available = limits->rules, budget = limits->budget;
     for (size_t k = 0; k < KINDS; k++)
         order[kinds[k].turn] = k;
     size_t first = limits->total > budget ? FIRST_TURN_SHORT : FIRST_TURN;
     for (size_t i = 0; i < FIRST_TURN; i++) /* each half, then what is left over */
-        left = select_kind(w, order[i], left, limits->first / FIRST_TURN);
+        available = select_kind(w, order[i], available, limits->rules / FIRST_TURN);
     for (size_t i = 0; i < first; i++)
-        left = select_kind(w, order[i], left, left);
-    uint64_t used = limits->first - left,
+        available = select_kind(w, order[i], available, available);
+    uint64_t used = limits->rules - available,
              remaining = limits->total > used ? limits->total - used : 0;
-    uint64_t user_left = remaining < limits->people ? remaining : limits->people;
-    uint64_t initial = user_left < budget ? user_left : budget;
+    uint64_t user_available = remaining < limits->user ? remaining : limits->user;
+    uint64_t initial = user_available < budget ? user_available : budget;
     bool small = budget < SMALL;
-    left = initial;
+    available = initial;
     for (size_t i = FIRST_TURN; small && i < KINDS; i++)
-        if (kinds[order[i]].format == mentioned_line) left = select_kind(w, order[i], left, left);
+        if (kinds[order[i]].format == mentioned_line)
+            available = select_kind(w, order[i], available, available);
     for (size_t i = FIRST_TURN; i < KINDS; i++) {
         if (small && !kinds[order[i]].format) continue; /* its sentences are also points */
-        left = select_kind(w, order[i], left, small ? left : budget * kinds[order[i]].share / 100);
+        available = select_kind(w, order[i], available,
+                                small ? available : budget * kinds[order[i]].share / 100);
     }
-    user_left -= initial - left;
+    user_available -= initial - available;
     for (size_t i = FIRST_TURN; i < KINDS; i++)
         if (kinds[order[i]].by_user && kinds[order[i]].format)
-            user_left = select_kind(w, order[i], user_left, user_left);
-    if (left > user_left) left = user_left;
+            user_available = select_kind(w, order[i], user_available, user_available);
+    if (available > user_available) available = user_available;
     for (size_t i = FIRST_TURN; i < KINDS; i++)
-        if (!kinds[order[i]].by_user) left = select_kind(w, order[i], left, left);
-    return used > limits->total ? limits->first : limits->total;
+        if (!kinds[order[i]].by_user) available = select_kind(w, order[i], available, available);
+    return used > limits->total ? limits->rules : limits->total;
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
@@ -446,19 +454,19 @@ static void write_all(const draft *w, maki_buf *out)
     size_t before = KINDS;
     maki_buf_clear(out);
     for (size_t i = 0; i < w->count; i++) {
-        const line *it = &w->lines[i];
-        bool joined = kinds[it->kind].joined;
-        if (!it->selected) continue;
-        if (it->kind != before) {
+        const line *candidate = &w->lines[i];
+        bool joined = kinds[candidate->kind].joined;
+        if (!candidate->selected) continue;
+        if (candidate->kind != before) {
             if (before != KINDS && kinds[before].joined) add(out, "\n");
-            write_opening(w, it->kind, before, out);
+            write_opening(w, candidate->kind, before, out);
         } else if (joined) {
             add(out, ", ");
         }
         if (!joined) add(out, "- ");
-        maki_buf_add(out, it->text);
+        maki_buf_add(out, candidate->text);
         if (!joined) add(out, "\n");
-        before = it->kind;
+        before = candidate->kind;
     }
     if (before != KINDS && kinds[before].joined) add(out, "\n");
 }

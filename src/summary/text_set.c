@@ -1,5 +1,5 @@
-/* text_set.c -- items in an array, their keys in an open hash table next to it.  Removal is rare: a full set drops
- * half of its items at once and is indexed again. */
+/* text_set.c -- items in an array, their keys in an open hash table next to it.  Removal is rare: a full set evicts
+ * half of its items at once and is re-indexed. */
 #include "summary/text_set.h"
 
 #include <string.h>
@@ -41,12 +41,12 @@ size_t maki_line_copy(char *out, size_t capacity, maki_str text)
 {
     size_t mark = sizeof ELLIPSIS - 1;
     text = maki_str_trim(text);
-    bool whole = text.len <= capacity;
-    if (!whole)
+    bool fits = text.len <= capacity;
+    if (!fits)
         text = maki_str_trim(maki_utf8_truncate(text, capacity > mark ? capacity - mark : 0));
     for (size_t i = 0; i < text.len; i++)
         out[i] = (unsigned char)text.ptr[i] < 0x20 ? ' ' : text.ptr[i];
-    if (whole || capacity < mark) return text.len;
+    if (fits || capacity < mark) return text.len;
     memcpy(out + text.len, ELLIPSIS, mark);
     return text.len + mark;
 }
@@ -80,7 +80,7 @@ static size_t slot_of(const maki_text_set *set, uint64_t key)
     return s;
 }
 
-static void index_again(maki_text_set *set)
+static void rebuild_index(maki_text_set *set)
 {
     memset(set->slots, 0, (set->slot_mask + 1) * sizeof *set->slots);
     for (size_t i = 0; i < set->count; i++)
@@ -89,17 +89,17 @@ static void index_again(maki_text_set *set)
 
 maki_text_item *maki_text_set_find(const maki_text_set *set, uint64_t key)
 {
-    uint32_t place = set->slots[slot_of(set, key)];
-    return place ? &set->at[place - 1] : NULL;
+    uint32_t position = set->slots[slot_of(set, key)];
+    return position ? &set->at[position - 1] : NULL;
 }
 
-static bool matters_more(const maki_text_item *a, const maki_text_item *b)
+static bool has_priority(const maki_text_item *a, const maki_text_item *b)
 {
     if (a->weight != b->weight) return a->weight > b->weight;
-    return a->last != b->last ? a->last > b->last : a < b; /* of equals the one that came first */
+    return a->last != b->last ? a->last > b->last : a < b; /* of equals the one inserted first */
 }
 
-/* Move the item at `from` to the free place `to`; the places keep their memory for texts. */
+/* Move an item to the free position `to`; the buffers for texts stay at their positions. */
 static void move_item(maki_text_set *set, size_t from, size_t to)
 {
     maki_text_item moved = set->at[from];
@@ -111,37 +111,37 @@ static void move_item(maki_text_set *set, size_t from, size_t to)
     set->at[to].more = more;
 }
 
-/* Close the gaps: what has key 0 goes. */
-static void pack(maki_text_set *set)
+/* Remove the items with key 0, and close the gaps. */
+static void compact(maki_text_set *set)
 {
-    size_t kept = 0;
+    size_t count = 0;
     for (size_t i = 0; i < set->count; i++) {
         if (set->at[i].key == 0) continue;
-        if (i != kept) move_item(set, i, kept);
-        kept++;
+        if (i != count) move_item(set, i, count);
+        count++;
     }
-    set->count = kept;
-    index_again(set);
+    set->count = count;
+    rebuild_index(set);
 }
 
-static void make_capacity(maki_text_set *set)
+static void evict_half(maki_text_set *set)
 {
     uint32_t *order = set->order;
     for (size_t i = 0; i < set->count; i++) { /* sets are small */
-        size_t at = i;
-        for (; at > 0 && matters_more(&set->at[i], &set->at[order[at - 1]]); at--)
-            order[at] = order[at - 1];
-        order[at] = (uint32_t)i;
+        size_t pos = i;
+        for (; pos > 0 && has_priority(&set->at[i], &set->at[order[pos - 1]]); pos--)
+            order[pos] = order[pos - 1];
+        order[pos] = (uint32_t)i;
     }
     for (size_t i = set->count / 2; i < set->count; i++)
         set->at[order[i]].key = 0;
-    pack(set);
+    compact(set);
 }
 
 void maki_text_set_clear(maki_text_set *set)
 {
     set->count = 0;
-    index_again(set);
+    rebuild_index(set);
 }
 
 maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str text, uint32_t weight,
@@ -149,7 +149,7 @@ maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str tex
 {
     maki_text_item *item = maki_text_set_find(set, key);
     if (!item) {
-        if (set->count == set->capacity) make_capacity(set);
+        if (set->count == set->capacity) evict_half(set);
         size_t s = slot_of(set, key);
         item = &set->at[set->count];
         set->slots[s] = (uint32_t)++set->count;

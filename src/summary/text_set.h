@@ -1,10 +1,10 @@
-/* text_set.h -- a bounded set of short texts that were met, and what is known of each.
+/* text_set.h -- a bounded set of short texts, each with weight, counters and state, looked up by key.
  *
- * The summariser keeps all it remembers in such sets, so that a conversation of a gigabyte costs what
- * one of a megabyte does.  When a set is full the less important half goes at once: what weighs less,
- * then what was met longer ago.  So adding stays cheap however many texts are met.
+ * A digest consists of such sets, so that its memory does not grow with the conversation.  A full set evicts
+ * half of its items at once: those with the lowest weight, of these the least recently added.  So adding
+ * stays cheap.
  *
- * An item stays at its place until the next maki_text_set_add; hold on to its key, not to the pointer. */
+ * An item keeps its address until the next maki_text_set_add; hold on to its key, not to the pointer. */
 #ifndef MAKI_SUMMARY_TEXT_SET_H
 #define MAKI_SUMMARY_TEXT_SET_H
 
@@ -17,25 +17,25 @@
 enum { MAKI_TEXT_ITEM_COUNTERS = 3 };
 
 typedef struct maki_text_item {
-    uint64_t key;                            /* what makes two texts the same: a hash */
-    uint64_t link;                           /* the key of an item in another set; 0: none */
-    maki_simhash simhash;                    /* of its text, where the owner compares texts */
-    uint32_t first, last;                    /* the numbers of the messages it stood in */
-    uint32_t count;                          /* how often it was met */
-    uint32_t weight;                         /* what goes last when space is short */
-    uint32_t tally[MAKI_TEXT_ITEM_COUNTERS]; /* what the owner of the set counts */
-    uint8_t kind, state;                     /* the owner's */
+    uint64_t key;                               /* a hash; equal for equal texts */
+    uint64_t link;                              /* the key of an item in another set; 0: none */
+    maki_simhash simhash;                       /* of its text, where the owner compares texts */
+    uint32_t first, last;                       /* the first and last message that contain it */
+    uint32_t count;                             /* how often it was added */
+    uint32_t weight;                            /* higher ones are evicted last */
+    uint32_t counters[MAKI_TEXT_ITEM_COUNTERS]; /* set by the owner */
+    uint8_t kind, state;                        /* set by the owner */
     uint16_t len, more_len;
     char *text, *more; /* in the set's own memory */
 } maki_text_item;
 
 typedef struct maki_text_set {
-    maki_text_item *at; /* in the order they came */
+    maki_text_item *at; /* in insertion order */
     size_t count, capacity;
     size_t text_capacity, more_capacity; /* bytes a text may have */
-    uint32_t *slots;                     /* open addressing: place + 1, or 0 */
+    uint32_t *slots;                     /* open addressing: index + 1, or 0 */
     size_t slot_mask;
-    uint32_t *order; /* working memory of make_capacity */
+    uint32_t *order; /* working memory of evict_half */
 } maki_text_set;
 
 /* `capacity` items, a power of two, whose texts have at most `text_capacity` and `more_capacity` bytes. */
@@ -47,7 +47,7 @@ uint64_t maki_text_item_key(maki_str text);
 
 /* The item with this key, or NULL. */
 maki_text_item *maki_text_set_find(const maki_text_set *set, uint64_t key);
-/* The same; a new one with this text when there is none.  Counts the meeting in message `now`. */
+/* The same, inserted with this text if missing.  Counts the occurrence in message `now`. */
 maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str text, uint32_t weight,
                                   uint32_t now);
 

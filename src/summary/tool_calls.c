@@ -1,7 +1,7 @@
-/* tool_calls.c -- tool calls and their results: files touched, commands run, errors met and solved.
+/* tool_calls.c -- digest tool calls and their results: files used, commands run, errors found and solved.
  *
- * A result is read line by line.  What counts as an error depends on the tool: words in a file that was
- * read say nothing, words in the output of a failed command say all there is.  An error is solved when the
+ * A result is read line by line.  What counts as an error depends on the tool: lines of a file that was
+ * read are never errors, lines in the output of a failed command are.  An error is solved when the
  * same command, or any use of the same file, succeeds later. */
 #include <math.h>
 #include <string.h>
@@ -15,8 +15,8 @@ enum { COMMAND_MAX = 160, NAME_MAX = 64 };
 
 /* ---- calls ------------------------------------------------------------------------------------------ */
 
-/* One use of a file.  Gives its key. */
-static uint64_t touch(maki_digest *d, maki_str path, maki_str tool, maki_tool_kind kind)
+/* Count one use of a file; returns its key. */
+static uint64_t add_file_use(maki_digest *d, maki_str path, maki_str tool, maki_tool_kind kind)
 {
     static const uint32_t weights[] = {
         [MAKI_TOOL_READ] = 4, [MAKI_TOOL_EDIT] = 8, [MAKI_TOOL_WRITE] = 8, [MAKI_TOOL_DELETE] = 8
@@ -26,9 +26,9 @@ static uint64_t touch(maki_digest *d, maki_str path, maki_str tool, maki_tool_ki
     maki_digest_fact(d, MAKI_FACT_PATH, path);
     uint64_t key = maki_text_item_key(path);
     maki_text_item *f = maki_text_set_add(&d->files, key, path, weights[kind], d->messages);
-    f->tally[0] += kind == MAKI_TOOL_READ;
-    f->tally[1] += kind == MAKI_TOOL_EDIT;
-    f->tally[2] += kind == MAKI_TOOL_WRITE;
+    f->counters[0] += kind == MAKI_TOOL_READ;
+    f->counters[1] += kind == MAKI_TOOL_EDIT;
+    f->counters[2] += kind == MAKI_TOOL_WRITE;
     f->state = kind == MAKI_TOOL_DELETE ? MAKI_FILE_DELETED : MAKI_FILE_FINE;
     maki_text_set_set_more(&d->files, f, tool);
     if (kind != MAKI_TOOL_READ) {
@@ -38,8 +38,8 @@ static uint64_t touch(maki_digest *d, maki_str path, maki_str tool, maki_tool_ki
     return key;
 }
 
-/* The files that a patch names.  Gives the key of the last. */
-static uint64_t touch_patched(maki_digest *d, maki_str text, maki_str tool)
+/* Count the files that a patch names; returns the key of the last. */
+static uint64_t add_patched_files(maki_digest *d, maki_str text, maki_str tool)
 {
     static const struct {
         const char *mark;
@@ -55,45 +55,45 @@ static uint64_t touch_patched(maki_digest *d, maki_str text, maki_str tool)
         for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
             maki_str mark = maki_str_of(marks[i].mark);
             if (maki_str_starts(line, mark))
-                key = touch(d, maki_str_from(line, mark.len), tool, marks[i].kind);
+                key = add_file_use(d, maki_str_from(line, mark.len), tool, marks[i].kind);
         }
         text = maki_str_from(text, end ? line.len + 1 : line.len);
     }
     return key;
 }
 
-/* Commands are short; what is written by one is not, and may be cut. */
-static maki_str text_of(maki_str string, char *capacity, size_t most)
+/* Decode a JSON string into the buffer, truncated to its capacity. */
+static maki_str text_of(maki_str string, char *buffer, size_t capacity)
 {
-    return (maki_str){ capacity, maki_json_copy_text(string, capacity, most) };
+    return (maki_str){ buffer, maki_json_copy_text(string, buffer, capacity) };
 }
 
 /* The text of a command: a string, or the last of an array such as ["bash", "-lc", "make test"]. */
-static maki_str command_text(maki_str command, char *capacity, size_t most)
+static maki_str command_text(maki_str command, char *buffer, size_t capacity)
 {
     maki_json_iter iter = maki_json_items(command);
     maki_json_item item;
     maki_str last = { "\"\"", 2 };
     bool shell = false;
     size_t n = 0;
-    if (maki_json_kind_of(command) == MAKI_JSON_STRING) return text_of(command, capacity, most);
+    if (maki_json_kind_of(command) == MAKI_JSON_STRING) return text_of(command, buffer, capacity);
     while (maki_json_next(&iter, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
         last = item.value;
         shell |= maki_json_text_is(item.value, MAKI_LIT("-lc")) ||
                  maki_json_text_is(item.value, MAKI_LIT("-c"));
-        if (n + 1 < most && n) capacity[n++] = ' ';
-        n += maki_json_copy_text(item.value, capacity + n, most - n);
+        if (n + 1 < capacity && n) buffer[n++] = ' ';
+        n += maki_json_copy_text(item.value, buffer + n, capacity - n);
     }
-    return shell ? text_of(last, capacity, most) : (maki_str){ capacity, n };
+    return shell ? text_of(last, buffer, capacity) : (maki_str){ buffer, n };
 }
 
-static uint64_t call_command(maki_digest *d, maki_str command, maki_str tool)
+static uint64_t add_command(maki_digest *d, maki_str command, maki_str tool)
 {
     enum { COMMAND_BYTES = 1 << 14 };
-    char capacity[COMMAND_BYTES], name[COMMAND_MAX];
-    maki_str text = command_text(command, capacity, sizeof capacity);
-    if (maki_str_has(text, MAKI_LIT("*** Begin Patch"))) return touch_patched(d, text, tool);
+    char buffer[COMMAND_BYTES], name[COMMAND_MAX];
+    maki_str text = command_text(command, buffer, sizeof buffer);
+    if (maki_str_has(text, MAKI_LIT("*** Begin Patch"))) return add_patched_files(d, text, tool);
     size_t n = maki_command_name(text, name, sizeof name);
     if (n == 0) return 0;
     maki_entities_in((maki_str){ name, n }, maki_digest_found, d);
@@ -102,7 +102,7 @@ static uint64_t call_command(maki_digest *d, maki_str command, maki_str tool)
     run->weight = maki_command_shows((maki_str){ name, n }) ? 1 : 4;
     run->state = MAKI_RUN_UNKNOWN;
     run->more_len = 0;
-    run->tally[0] = 0;
+    run->counters[0] = 0;
     return key;
 }
 
@@ -110,13 +110,13 @@ static uint64_t call_command(maki_digest *d, maki_str command, maki_str tool)
 
 static void task_item(maki_digest *d, maki_str item)
 {
-    char capacity[512];
+    char buffer[512];
     maki_str text =
         maki_json_first(item, "content|step|text|title|task|description", MAKI_JSON_STRING);
-    bool ended = maki_json_true_field(item, "completed") ||
-                 maki_json_field_in(item, "status", "completed|done|cancelled|complete|finished");
-    if (text.len && !ended)
-        maki_digest_task(d, text_of(text, capacity, sizeof capacity), MAKI_TASK_LIST);
+    bool closed = maki_json_true_field(item, "completed") ||
+                  maki_json_field_in(item, "status", "completed|done|cancelled|complete|finished");
+    if (text.len && !closed)
+        maki_digest_task(d, text_of(text, buffer, sizeof buffer), MAKI_TASK_LIST);
 }
 
 static void task_line(void *ctx, maki_str line, bool more)
@@ -128,8 +128,8 @@ static void task_line(void *ctx, maki_str line, bool more)
         maki_digest_task(ctx, maki_str_from(line, at + 3), MAKI_TASK_LIST);
 }
 
-/* The newest list stands for all before it. */
-static void call_tasks(maki_digest *d, maki_str tasks)
+/* The newest list replaces all earlier ones. */
+static void replace_tasks(maki_digest *d, maki_str tasks)
 {
     maki_json_iter iter = maki_json_items(tasks);
     maki_json_item item;
@@ -145,46 +145,45 @@ static void call_tasks(maki_digest *d, maki_str tasks)
 
 /* ---- one call ------------------------------------------------------------------------------------------- */
 
-static uint64_t call_paths(maki_digest *d, maki_str paths, maki_str tool, maki_tool_kind kind)
+static uint64_t add_file_uses(maki_digest *d, maki_str paths, maki_str tool, maki_tool_kind kind)
 {
     maki_json_iter iter = maki_json_items(paths);
     maki_json_item item;
-    char capacity[MAKI_ENTITY_MAX + 1];
+    char buffer[MAKI_ENTITY_MAX + 1];
     uint64_t key = 0;
     while (maki_json_next(&iter, &item)) {
         maki_str path = item.value;
         bool object = maki_json_kind_of(path) == MAKI_JSON_OBJECT;
         if (object && !maki_json_string_field(item.value, "path", &path)) continue;
         if (maki_json_kind_of(path) != MAKI_JSON_STRING) continue;
-        key = touch(d, text_of(path, capacity, sizeof capacity), tool, kind);
+        key = add_file_use(d, text_of(path, buffer, sizeof buffer), tool, kind);
     }
     return key;
 }
 
-static bool touches(maki_tool_kind kind)
+static bool uses_file(maki_tool_kind kind)
 {
     return kind == MAKI_TOOL_READ || kind == MAKI_TOOL_EDIT || kind == MAKI_TOOL_WRITE ||
            kind == MAKI_TOOL_DELETE;
 }
 
-/* What the call is about; gives the key of the file or run, 0 when there is none. */
-static uint64_t look_at_call(maki_digest *d, maki_tool_kind kind, maki_tool_args *args,
-                             maki_str tool)
+/* Record what the call does; returns the key of the file or run, 0: none. */
+static uint64_t read_call(maki_digest *d, maki_tool_kind kind, maki_tool_args *args, maki_str tool)
 {
-    char capacity[MAKI_ENTITY_MAX + 1];
+    char buffer[MAKI_ENTITY_MAX + 1];
     enum { PATCH_MAX = 1 << 14 };
     char patch[PATCH_MAX];
-    if (kind == MAKI_TOOL_TODO && args->todos.len) call_tasks(d, args->todos);
+    if (kind == MAKI_TOOL_TODO && args->todos.len) replace_tasks(d, args->todos);
     if (kind == MAKI_TOOL_TODO) return 0;
     bool run = kind == MAKI_TOOL_RUN || (kind == MAKI_TOOL_OTHER && args->path.len == 0);
-    if (run && args->command.len) return call_command(d, args->command, tool);
-    if (touches(kind) && args->path.len)
-        return touch(d, text_of(args->path, capacity, sizeof capacity), tool, kind);
-    if (touches(kind) && args->paths.len) return call_paths(d, args->paths, tool, kind);
-    if (touches(kind) && args->patch.len)
-        return touch_patched(d, text_of(args->patch, patch, sizeof patch), tool);
+    if (run && args->command.len) return add_command(d, args->command, tool);
+    if (uses_file(kind) && args->path.len)
+        return add_file_use(d, text_of(args->path, buffer, sizeof buffer), tool, kind);
+    if (uses_file(kind) && args->paths.len) return add_file_uses(d, args->paths, tool, kind);
+    if (uses_file(kind) && args->patch.len)
+        return add_patched_files(d, text_of(args->patch, patch, sizeof patch), tool);
     if (args->path.len) {
-        maki_str path = text_of(args->path, capacity, sizeof capacity);
+        maki_str path = text_of(args->path, buffer, sizeof buffer);
         if (maki_is_path(path)) maki_digest_found(d, MAKI_FACT_PATH, path);
     }
     return 0;
@@ -203,33 +202,33 @@ static maki_tool_args args_of(maki_digest *d, maki_str input)
 
 void maki_digest_call(maki_digest *d, const maki_said_part *part)
 {
-    char capacity[NAME_MAX];
+    char buffer[NAME_MAX];
     maki_str tool =
-        part->name.len ? text_of(part->name, capacity, sizeof capacity) : (maki_str){ "", 0 };
+        part->name.len ? text_of(part->name, buffer, sizeof buffer) : (maki_str){ "", 0 };
     maki_tool_args args = args_of(d, part->value);
     maki_tool_kind kind = maki_tool_kind_by(maki_tool_kind_of(tool), &args);
     maki_open_call *call = &d->calls[d->next_call++ % MAKI_DIGEST_CALLS];
     d->tool_calls++;
     *call = (maki_open_call){ .kind = kind, .tool = maki_text_item_key(tool) };
     if (part->id.len) call->id = maki_json_text_hash(part->id) | 1;
-    call->link = look_at_call(d, kind, &args, tool);
+    call->link = read_call(d, kind, &args, tool);
     if (kind == MAKI_TOOL_OTHER && call->link) call->kind = MAKI_TOOL_RUN;
     if (call->link == 0) call->link = call->tool;
 }
 
 /* ---- results ---------------------------------------------------------------------------------------------- */
 
-/* What stands around the phrases of a line of output. */
-typedef struct around {
+/* What is next to the phrases of a line of output. */
+typedef struct phrase_context {
     bool
         counts; /* a number right next to a word that counts: "2 failed", "passed: 10", "失敗 1 件" */
     bool has_code;
     uint32_t code;
-} around;
+} phrase_context;
 
-static void look_around(void *ctx, unsigned bits, maki_str before, maki_str after)
+static void read_context(void *ctx, unsigned bits, maki_str before, maki_str after)
 {
-    around *a = ctx;
+    phrase_context *a = ctx;
     size_t n = before.len, skip = 0;
     if (bits & MAKI_KEYWORD_COUNTS) {
         while (skip < after.len && (after.ptr[skip] == ':' || after.ptr[skip] == ' '))
@@ -245,31 +244,31 @@ static void look_around(void *ctx, unsigned bits, maki_str before, maki_str afte
     a->has_code = n > 0;
 }
 
-static void take_line(void *ctx, maki_str line, bool more)
+static void on_line(void *ctx, maki_str line, bool more)
 {
     maki_digest *d = ctx;
     maki_outcome *o = &d->outcome;
-    around near = { 0 };
+    phrase_context context = { 0 };
     (void)more;
     line = maki_str_trim(line);
     if (line.len == 0) return;
     if (o->lines++ == 0) o->first_len = maki_line_copy(o->first, sizeof o->first, line);
     if (!o->of_run) return;
-    unsigned bits = maki_keywords_each(&d->keywords, line, look_around, &near);
-    if (near.has_code) {
+    unsigned bits = maki_keywords_each(&d->keywords, line, read_context, &context);
+    if (context.has_code) {
         o->has_code = true;
-        o->code = near.code;
+        o->code = context.code;
         return;
     }
     o->last_len = maki_line_copy(o->last, sizeof o->last, line);
     bool error = (bits & MAKI_KEYWORD_ERROR) && !(bits & MAKI_KEYWORD_NO_ERROR);
-    if (near.counts && !(bits & MAKI_KEYWORD_SHOUT)) {
+    if (context.counts && !(bits & MAKI_KEYWORD_SHOUT)) {
         o->counts_len = maki_line_copy(o->counts, sizeof o->counts, line);
-        o->shouts |= error;
+        o->reports_error |= error;
         return;
     }
     if (!error) return;
-    o->shouts |= (bits & MAKI_KEYWORD_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
+    o->reports_error |= (bits & MAKI_KEYWORD_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
     if (o->errors.count == o->errors.capacity) return;
     maki_text_set_add(&o->errors, maki_text_item_key(line), line,
                       bits & MAKI_KEYWORD_GENERIC ? 1 : 4, d->messages);
@@ -282,11 +281,11 @@ static void read_content(maki_digest *d, maki_str content)
     maki_said_part part;
     while (maki_blocks_next(&blocks, &block)) {
         if (maki_said_part_of(block, &part) && part.kind == MAKI_SAID_TEXT)
-            maki_line_reader_string(&d->lines, part.value, take_line, d);
+            maki_line_reader_string(&d->lines, part.value, on_line, d);
     }
 }
 
-/* Some agents wrap what a command wrote: {"output": "...", "metadata": {"exit_code": 1}}. */
+/* Some agents wrap the output of a command: {"output": "...", "metadata": {"exit_code": 1}}. */
 static bool read_wrapped(maki_digest *d, maki_str content)
 {
     maki_str value;
@@ -297,7 +296,7 @@ static bool read_wrapped(maki_digest *d, maki_str content)
     if (maki_json_check(text, &value, NULL) != MAKI_OK) return false;
     maki_str output = maki_json_string(value, "output");
     if (!output.len) return false;
-    maki_line_reader_string(&d->lines, output, take_line, d);
+    maki_line_reader_string(&d->lines, output, on_line, d);
     double code = maki_json_number(maki_json_field(value, "metadata"), "exit_code", NAN);
     if (isnan(code)) return true;
     d->outcome.has_code = true;
@@ -305,7 +304,7 @@ static bool read_wrapped(maki_digest *d, maki_str content)
     return true;
 }
 
-/* Did the error come from this, or from a run that this one includes? */
+/* Did the error come from `link`, or from a run that `run` includes? */
 static bool comes_from(maki_digest *d, const maki_text_item *error, uint64_t link,
                        const maki_text_item *run)
 {
@@ -327,8 +326,8 @@ void maki_digest_solved(maki_digest *d, uint64_t link)
     }
 }
 
-/* The lines of a failed run: those that say most, else the last that it wrote. */
-static void keep_errors(maki_digest *d, uint64_t link)
+/* Insert the error lines of a failed run, generic ones only if there are no others; without any the last line. */
+static void add_errors(maki_digest *d, uint64_t link)
 {
     maki_outcome *o = &d->outcome;
     bool special = false;
@@ -342,27 +341,27 @@ static void keep_errors(maki_digest *d, uint64_t link)
     if (o->errors.count == 0) maki_digest_error(d, (maki_str){ o->last, o->last_len }, link, 4);
 }
 
-static void end_run(maki_digest *d, uint64_t link, bool is_error)
+static void finish_run(maki_digest *d, uint64_t link, bool is_error)
 {
     maki_outcome *o = &d->outcome;
     maki_text_item *run = maki_text_set_find(&d->runs, link);
-    bool shows = run && maki_command_shows(maki_text_item_text(run));
-    bool failed = o->has_code ? o->code != 0 : is_error || (o->shouts && !shows);
-    if (shows && !is_error) failed = false; /* "grep" that finds nothing ends with 1 */
+    bool displays = run && maki_command_shows(maki_text_item_text(run));
+    bool failed = o->has_code ? o->code != 0 : is_error || (o->reports_error && !displays);
+    if (displays && !is_error) failed = false; /* "grep" that finds nothing ends with 1 */
     if (run) {
         run->state = failed ? MAKI_RUN_FAILED : MAKI_RUN_FINE;
-        run->tally[0] = o->has_code ? o->code + 1 : 0;
+        run->counters[0] = o->has_code ? o->code + 1 : 0;
         maki_text_set_set_more(&d->runs, run, (maki_str){ o->counts, o->counts_len });
     }
     if (failed) {
-        keep_errors(d, link);
+        add_errors(d, link);
     } else {
         maki_digest_solved(d, link);
     }
 }
 
-/* A file's tool says in its first line that it failed. */
-static bool says_failed(const maki_digest *d)
+/* Does the first line of a result report a failure? */
+static bool reports_failure(const maki_digest *d)
 {
     const char *openings = "error|<error|<tool_use_error|failed|エラー|错误|오류|no such file";
     maki_str first = { d->outcome.first, d->outcome.first_len }, opening;
@@ -372,11 +371,11 @@ static bool says_failed(const maki_digest *d)
     return false;
 }
 
-static void end_other(maki_digest *d, const maki_open_call *call, bool is_error)
+static void finish_other(maki_digest *d, const maki_open_call *call, bool is_error)
 {
     maki_outcome *o = &d->outcome;
-    maki_text_item *file = touches(call->kind) ? maki_text_set_find(&d->files, call->link) : NULL;
-    if (is_error || says_failed(d)) {
+    maki_text_item *file = uses_file(call->kind) ? maki_text_set_find(&d->files, call->link) : NULL;
+    if (is_error || reports_failure(d)) {
         if (file) file->state = MAKI_FILE_FAILED;
         maki_digest_error(d, (maki_str){ o->first, o->first_len }, call->link, 4);
     } else {
@@ -403,8 +402,8 @@ void maki_digest_result(maki_digest *d, const maki_said_part *part)
     maki_text_set_clear(&o->errors);
     if (content.len && !read_wrapped(d, content)) read_content(d, content);
     if (call.kind == MAKI_TOOL_RUN) {
-        end_run(d, call.link, part->failed);
+        finish_run(d, call.link, part->failed);
     } else if (call.kind != MAKI_TOOL_TODO) {
-        end_other(d, &call, part->failed);
+        finish_other(d, &call, part->failed);
     }
 }

@@ -1,4 +1,4 @@
-/* tool_kind.c -- tables of the words in names of tools, of arguments and of commands. */
+/* tool_kind.c -- classify tools, arguments and commands by tables of the words in their names. */
 #include "summary/tool_kind.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static const struct {
     maki_tool_kind kind;
     const char *words; /* as part of the name, in small letters without separators */
 } kinds[] = {
-    /* the first that fits counts: "TodoWrite" is no file, "web_search" reads none */
+    /* the first match wins: "TodoWrite" is no file, "web_search" reads none */
     { MAKI_TOOL_TODO, "todo|updateplan" },
     { MAKI_TOOL_OTHER, "web|fetch" },
     { MAKI_TOOL_EDIT, "edit|replace|patch|applydiff|insert|modify" },
@@ -84,8 +84,8 @@ maki_tool_args maki_tool_args_of(maki_str input)
     return args;
 }
 
-/* The string after `"key":` in JSON that may end anywhere. */
-static bool cut_string(maki_str head, maki_str key, maki_str *value)
+/* The string after `"key":` in JSON that may be truncated; false: absent or incomplete. */
+static bool find_string(maki_str head, maki_str key, maki_str *value)
 {
     for (size_t i = 0; i + key.len + 4 < head.len; i++) {
         maki_str here = maki_str_from(head, i);
@@ -110,7 +110,7 @@ maki_tool_args maki_tool_args_cut(maki_str head)
         maki_str name, value;
         if (!(keys[i].kinds & STRING) || keys[i].field == TODOS) continue;
         for (const char *names = keys[i].names; maki_words_next(&names, &name);) {
-            if (cut_string(head, name, &value)) *field_of(&args, keys[i].field) = value;
+            if (find_string(head, name, &value)) *field_of(&args, keys[i].field) = value;
         }
     }
     return args;
@@ -121,24 +121,24 @@ maki_tool_kind maki_tool_kind_by(maki_tool_kind kind, maki_tool_args *args)
     static const struct {
         const char *verbs;
         maki_tool_kind kind;
-    } kinds_of[] = {
+    } verb_kinds[] = {
         { "view", MAKI_TOOL_READ },
         { "create", MAKI_TOOL_WRITE },
         { "str_replace|insert|undo_edit", MAKI_TOOL_EDIT },
     };
     if (args->path.len == 0 || args->command.len == 0) return kind;
     if (maki_json_kind_of(args->command) != MAKI_JSON_STRING) return kind;
-    for (size_t i = 0; i < sizeof kinds_of / sizeof *kinds_of; i++) {
-        if (!maki_json_text_in(args->command, kinds_of[i].verbs)) continue;
+    for (size_t i = 0; i < sizeof verb_kinds / sizeof *verb_kinds; i++) {
+        if (!maki_json_text_in(args->command, verb_kinds[i].verbs)) continue;
         args->command = (maki_str){ "", 0 };
-        return kinds_of[i].kind;
+        return verb_kinds[i].kind;
     }
     return kind;
 }
 
 /* ---- commands ------------------------------------------------------------------------------------ */
 
-/* Without "cd somewhere && " at the beginning, however often. */
+/* Remove every "cd somewhere && " at the beginning. */
 static maki_str without_cd(maki_str command)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* tool_kind.h -- what a tool does, told from its name, and what a call of it is about.
+/* tool_kind.h -- classify a tool by its name, and read the arguments and command of a call.
  *
  * Agents name their tools differently (Read, read_file, str_replace_editor, Bash, execute_command), but
  * the words in the names and the names of the arguments are few. */
@@ -31,17 +31,17 @@ typedef struct maki_tool_args {
 maki_tool_kind maki_tool_kind_of(maki_str name);
 /* From the arguments, a JSON object that was checked. */
 maki_tool_args maki_tool_args_of(maki_str input);
-/* From the beginning of arguments that were cut: what stands there in whole. */
+/* From truncated arguments: those that are complete. */
 maki_tool_args maki_tool_args_cut(maki_str head);
 /* One tool may do several things: then its argument `command` says which ("view", "create"). */
 maki_tool_kind maki_tool_kind_by(maki_tool_kind kind, maki_tool_args *args);
 
-/* The command without what only moves its output about: one line, no leading "cd", no redirection or
- * pipe at its end.  Two runs of one command have the same.  Returns its length in out[capacity]. */
+/* The name of a command: one line without a leading "cd", and without a redirection or pipe at its end.
+ * Two runs of one command have the same.  Returns its length in out[capacity]. */
 size_t maki_command_name(maki_str command, char *out, size_t capacity);
 /* Does a run of `whole` include one of `part` ("npm test" and "npm test -- cart")?  Both are names. */
 bool maki_command_covers(maki_str whole, maki_str part);
-/* Does this command only show what is there?  Then words in its output say nothing of its success. */
+/* Does this command only display files or text?  Then its output does not show whether it failed. */
 bool maki_command_shows(maki_str name);
 
 #endif

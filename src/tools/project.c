@@ -189,7 +189,7 @@ static uint64_t compact_units(maki_str json)
     return units;
 }
 
-static bool more_important(const void *a, const void *b)
+static bool has_higher_priority(const void *a, const void *b)
 {
     return ((const maki_projected *)a)->priority > ((const maki_projected *)b)->priority;
 }
@@ -200,7 +200,7 @@ static maki_status apply_budget(maki_projection *p, bool urgent, maki_arena *are
     size_t shown = 0;
     double tokens = 0;
     bool full = false;
-    if (urgent) st = maki_sort(p->all, p->count, sizeof *p->all, more_important, arena, err);
+    if (urgent) st = maki_sort(p->all, p->count, sizeof *p->all, has_higher_priority, arena, err);
     for (size_t i = 0; i < p->count; i++) {
         maki_projected *tool = &p->all[i];
         if (tool->left_out) continue;

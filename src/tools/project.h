@@ -1,7 +1,7 @@
-/* project.h -- which tools the model is shown: by phase, permission, environment and budget.
+/* project.h -- select the tools that the model is shown: by phase, permission, environment and budget.
  *
- * A tool that is left out has a reason.  An urgent task shows the most important few; otherwise tools are shown in their
- * order until the budget is used up. */
+ * A tool that is left out has a reason.  An urgent task shows those with the highest priority; otherwise tools are shown in
+ * their order until the budget is used up. */
 #ifndef MAKI_TOOLS_PROJECT_H
 #define MAKI_TOOLS_PROJECT_H
 
