@@ -48,7 +48,7 @@ maki_reasoning maki_request_reasoning(const maki_request *r)
     static const char *const refused[] = { "openai", "azure", "gpt-", "chatgpt", "o1", "o3", "o4" };
     maki_str provider = r->provider.len ? r->provider : r->model;
     if (has_prefix(provider, content, 5)) return MAKI_REASONING_CONTENT;
-    return has_prefix(provider, refused, 7) ? MAKI_REASONING_REFUSED : MAKI_REASONING_AS_IT_CAME;
+    return has_prefix(provider, refused, 7) ? MAKI_REASONING_REFUSED : MAKI_REASONING_UNCHANGED;
 }
 
 bool maki_tool_choice_is(const maki_request *r, const char *word)

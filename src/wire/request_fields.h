@@ -16,9 +16,9 @@ typedef enum maki_thinking {
 
 /* What a chat completions server accepts of earlier reasoning. */
 typedef enum maki_reasoning {
-    MAKI_REASONING_AS_IT_CAME, /* fields are sent back unchanged, blocks left out */
-    MAKI_REASONING_CONTENT,    /* blocks become reasoning_content: DeepSeek, Z.ai */
-    MAKI_REASONING_REFUSED     /* none may be sent: OpenAI */
+    MAKI_REASONING_UNCHANGED, /* fields are sent back unchanged, blocks left out */
+    MAKI_REASONING_CONTENT,   /* blocks become reasoning_content: DeepSeek, Z.ai */
+    MAKI_REASONING_REFUSED    /* none may be sent: OpenAI */
 } maki_reasoning;
 
 /* Messages that are not in the log and go right before the newest message of the user (not counting results), or at
