@@ -1,4 +1,5 @@
-/* request_fields.h -- the fields of a request to write, independent of the protocol (assemble/request.h writes it). */
+/* request_fields.h -- the fields of a request to write, independent of the protocol (assemble/request.h writes it), and
+ * values derived from them: the level of thinking, how earlier reasoning is sent, the choice of tools. */
 #ifndef MAKI_WIRE_REQUEST_FIELDS_H
 #define MAKI_WIRE_REQUEST_FIELDS_H
 
