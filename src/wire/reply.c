@@ -16,15 +16,13 @@
 #include "wire/protocol.h"
 
 enum {
-    EVENT_MAX = 16 << 20, /* bytes of an event: longer ones are skipped */
-    BODY_MEMORY =
-        64 << 10, /* bytes of a body, a line or rows in memory; more is spooled to a file */
+    EVENT_MAX = 16 << 20,      /* bytes of an event: longer ones are skipped */
+    BODY_MEMORY = 64 << 10,    /* bytes in memory of a body, a line, rows; more goes to a file */
     IDLE_BUFFER_MAX = 2 << 10, /* capacity of a buffer between two events; larger ones are freed */
-    SLICE =
-        64 << 10, /* bytes parsed at a time, so that a too long event takes few others with it */
-    PARTS_MAX = 4096,         /* incomplete parts at a time */
-    ERROR_TEXT_MAX = 4 << 10, /* bytes stored of an error that is not JSON */
-    DEPTH_MAX = 500           /* maximum depth of an event, so that the log accepts its row */
+    SLICE = 64 << 10,          /* bytes parsed at a time: a too long event drops the rest of one */
+    PARTS_MAX = 4096,          /* incomplete parts at a time */
+    ERROR_TEXT_MAX = 4 << 10,  /* bytes stored of an error that is not JSON */
+    DEPTH_MAX = 500            /* maximum depth of an event, so that the log accepts its row */
 };
 
 /* ---- opening and closing ------------------------------------------------------------------------------ */

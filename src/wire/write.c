@@ -271,7 +271,7 @@ static bool write_results(maki_wire_writer *wr, const maki_content_parts *row)
     return has_other_parts;
 }
 
-/* End the turn: the remaining calls get a synthetic result. */
+/* End the turn: the remaining calls get a synthetic result, unless the style has no_synthetic. */
 static void end_turn(maki_wire_writer *wr)
 {
     static const maki_content_part interrupted = {

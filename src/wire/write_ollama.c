@@ -114,8 +114,7 @@ static void write_first(maki_jw *w, const maki_request *r)
 {
     bool on = maki_request_thinks(r);
     maki_jw_print(w, "'model':%s,'stream':%b", r->model, r->stream); /* streaming is its default */
-    if (on &&
-        maki_str_starts(r->model, MAKI_LIT("gpt-oss"))) /* it has levels, other models a boolean */
+    if (on && maki_str_starts(r->model, MAKI_LIT("gpt-oss")))        /* levels, not a boolean */
         maki_jw_print(w, "'think':%s", maki_thinking_level_low(r));
     else if (r->thinking != MAKI_THINKING_UNSET)
         maki_jw_print(w, "'think':%b", on);
