@@ -54,7 +54,7 @@ typedef struct maki_bootstrap_file {
     const char *name;
     uint64_t max_units;
     maki_prompt_at section; /* of its text */
-    bool expected;          /* when it is missing, the prompt says so */
+    bool expected;          /* the prompt reports it when it is missing */
 } maki_bootstrap_file;
 
 #define MAKI_BOOTSTRAP_COUNT 6

@@ -2,7 +2,7 @@
  *
  * For any protocol with a writer (wire/protocol.h): OpenAI chat completions and Responses, Anthropic messages,
  * Ollama chat, Gemini generateContent.  Messages are copied from the log, and converted only where the formats differ;
- * wire/write.h says how their order, unanswered calls and empty messages are handled.  The body is written to a
+ * wire/write.h defines how their order, unanswered calls and empty messages are handled.  The body is written to a
  * sink in chunks, in constant memory; the same input gives the same bytes.
  *
  *     {"model", options..., system, "messages": [...], "tools": [...], "tool_choice"}

@@ -1,7 +1,7 @@
 /* provider_error.c -- classify an error by status and body of a reply; format its message and set its maki_status.
  *
  * Tables: the codes and types that providers use, the HTTP statuses, and the wording of each kind.  To recognise one more
- * error add its code to code_rows; if only the message says that the context is full, add it to wire/overflow.c; a number
+ * error add its code to code_rows; if only the message reports an overflow, add a pattern to wire/overflow.c; a number
  * or a duration in it is a row of error_hint.c.
  * The key is masked in the message before anything else is done with it. */
 #include "send/provider_error.h"

@@ -19,7 +19,7 @@
 enum {
     CONNECT_MS = 10000,
     IDLE_MS = 600000,
-    CONNECTIONS_MAX = 4, /* kept open */
+    CONNECTIONS_MAX = 4, /* idle, for reuse */
     SLICE_MS = 100       /* of a wait, between checks for cancellation */
 };
 

@@ -55,7 +55,7 @@ enum { MAKI_SEND_RETRIES = 4 }; /* the default of callers for `retries` */
 
 typedef struct maki_send_request {
     maki_str model; /* for the path (Gemini), errors and the log; len 0: the provider's */
-    bool stream;    /* as the body says; in Gemini's protocol the path says it */
+    bool stream;    /* as in the body; in Gemini's protocol it is in the path */
     maki_blocking_client_body body; /* JSON in the provider's protocol */
     unsigned retries;               /* after the first attempt; 0: none */
     bool (*cancelled)(void *ctx);   /* called 20 times a second; NULL: never cancelled */

@@ -1,4 +1,4 @@
-/* count.c -- count the tokens of a request: system prompt, tools, messages.
+/* count.c -- count the tokens of a request (system prompt, tools, messages); write the response to count_tokens.
  *
  * The model's name decides encoding and family, and may follow the messages in the body: so the body is read twice, first
  * for its fields, then for its messages.  Tokens of texts are scaled by the family's factor; the overhead of each message

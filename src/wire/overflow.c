@@ -1,4 +1,4 @@
-/* overflow.c -- recognise a context overflow by the message of the error.
+/* overflow.c -- recognise a context overflow by the message of the error; find the object and the message of an error.
  *
  * Providers have no common error code for it, so the message decides.  Patterns are written
  * as parts: " " between two parts is white space or nothing, "*" is anything on the same line; "<"

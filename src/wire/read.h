@@ -43,7 +43,8 @@ typedef struct maki_request_reader {
     bool found;              /* the field with the messages was present */
 } maki_request_reader;
 
-/* Emit a row written with `w`, which was converted from the span `item` of the body (len 0: reading cannot resume after it). */
+/* Emit a row written with `w`, which was converted from the span `item` of the body (len 0: reading cannot resume after
+ * it). */
 void maki_request_reader_begin(maki_request_reader *r, maki_jw *w);
 maki_status maki_request_reader_end(maki_request_reader *r, maki_jw *w, maki_str item);
 /* Emit a row that is a span of the body. */

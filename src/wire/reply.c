@@ -45,7 +45,7 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
                             .usage = maki_json_assembler_new(env, &r->failure, &r->meta_bytes),
                             .row_text = maki_spool_new(env, BODY_MEMORY),
                             .usage_json = maki_spool_new(env, BODY_MEMORY) };
-    bool error = http_status >= 400; /* its body is one value, whatever the type says */
+    bool error = http_status >= 400; /* its body is one value, whatever the Content-Type */
     if (!error && maki_str_has_nocase(type, MAKI_LIT("event-stream"))) r->form = MAKI_FORM_EVENTS;
     if (!error && maki_str_has_nocase(type, MAKI_LIT("ndjson"))) r->form = MAKI_FORM_LINES;
     *out = r;

@@ -103,6 +103,7 @@ void maki_write_arguments(maki_jw *w, maki_str input);
 bool maki_write_parsed_object(maki_jw *w, maki_str string);
 /* Write the texts of a content as one string, separated by newlines; an image is "[image]". */
 void maki_write_content_text(maki_jw *w, maki_str content);
-/* Write the named fields of a block unchanged.  `known`: the span of one of its values, which is not scanned again; len 0: none. */
+/* Write the named fields of a block unchanged.  `known`: the span of one of its values, which is not scanned
+ * again; len 0: none. */
 void maki_write_fields(maki_jw *w, maki_str block, maki_str known, const char *names);
 #endif
