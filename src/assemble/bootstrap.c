@@ -1,4 +1,4 @@
-/* bootstrap.c -- the tables of files and sections, and how a file that is too long is truncated. */
+/* bootstrap.c -- the tables of bootstrap files and of prompt sections, and the truncation of a file that is too long. */
 #include "assemble/bootstrap.h"
 
 #include <math.h>

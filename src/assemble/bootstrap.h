@@ -54,7 +54,7 @@ typedef struct maki_bootstrap_file {
     const char *name;
     uint64_t max_units;
     maki_prompt_at section; /* of its text */
-    bool expected;          /* when it is missing, the prompt says so */
+    bool expected;          /* the prompt reports it when it is missing */
 } maki_bootstrap_file;
 
 #define MAKI_BOOTSTRAP_COUNT 6
@@ -67,7 +67,7 @@ const maki_bootstrap_file *maki_bootstrap_find(maki_str name);
 bool maki_bootstrap_section(const maki_bootstrap_file *file, maki_prompt_mode mode,
                             maki_prompt_at *out);
 
-/* A file that is too long is cut to this many units of its head and of its tail, with a marker between. */
+/* A file that is too long is truncated to this many units of its head and of its tail, with a marker between. */
 #define MAKI_TRUNCATED "[...truncated...]"
 uint64_t maki_truncate_head(uint64_t max_units);
 uint64_t maki_truncate_tail(uint64_t max_units);

@@ -1,4 +1,4 @@
-/* budget.h -- how many tokens each layer of the context may have, and which items fit. */
+/* budget.h -- the token budget of a context: the maximum share of each layer, and the selection of items that fit. */
 #ifndef MAKI_ASSEMBLE_BUDGET_H
 #define MAKI_ASSEMBLE_BUDGET_H
 
@@ -8,13 +8,13 @@
 
 typedef struct maki_layer_share {
     const char *name;
-    double share; /* of the budget; a ceiling: together they are more than all of it */
+    double share; /* maximum, as a fraction of the budget; the sum is more than 1 */
 } maki_layer_share;
 
 #define MAKI_LAYER_COUNT 10
 extern const maki_layer_share maki_layer_shares[MAKI_LAYER_COUNT];
 
-/* The tokens that may be used of a window: all but a tenth. */
+/* The budget of a window, in tokens: 90 % of it. */
 double maki_budget_of(double window);
 
 typedef struct maki_budget_item {

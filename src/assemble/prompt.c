@@ -33,9 +33,9 @@ static void add_section(maki_buf *out, const maki_prompt_section *section,
     maki_buf_add(out, part->text);
 }
 
-/* Sections [from, to). */
-static maki_status build(const maki_prompt_parts *in, size_t from, size_t to, maki_arena *arena,
-                         maki_str *text, maki_err *err)
+/* Build the text of the sections [from, to). */
+static maki_status build_sections(const maki_prompt_parts *in, size_t from, size_t to,
+                                  maki_arena *arena, maki_str *text, maki_err *err)
 {
     maki_buf out = maki_buf_new(arena->alloc, PROMPT_MAX);
     for (size_t i = from; i < to; i++) {
@@ -49,9 +49,9 @@ static maki_status build(const maki_prompt_parts *in, size_t from, size_t to, ma
 maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, maki_str *text,
                               maki_str *timestamp, maki_err *err)
 {
-    maki_status st = build(in, 0, MAKI_AT_TIMESTAMP, arena, text, err);
+    maki_status st = build_sections(in, 0, MAKI_AT_TIMESTAMP, arena, text, err);
     if (st != MAKI_OK) return st;
-    return build(in, MAKI_AT_TIMESTAMP, MAKI_SECTION_COUNT, arena, timestamp, err);
+    return build_sections(in, MAKI_AT_TIMESTAMP, MAKI_SECTION_COUNT, arena, timestamp, err);
 }
 
 /* ---- tools ------------------------------------------------------------------------------------------------------ */
@@ -72,7 +72,7 @@ maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text,
     return maki_buf_to_arena(&out, arena, text, err);
 }
 
-/* ---- timestamp ---------------------------------------------------------------------------------------------------- */
+/* ---- timestamp --------------------------------------------------------------------------------------------------- */
 
 void maki_prompt_timestamp(int64_t now_ms, maki_timestamp_mode mode, char out[MAKI_TIMESTAMP_MAX])
 {

@@ -18,10 +18,10 @@ typedef struct maki_prompt_parts {
     maki_prompt_part parts[MAKI_SECTION_COUNT];
 } maki_prompt_parts;
 
-/* MAKI_INVALID: unknown mode; the error lists them. */
+/* MAKI_INVALID: unknown mode; the error lists the known ones. */
 maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_err *err);
 
-/* Both in the arena; len 0: empty.  `timestamp` is the section of the time, `text` all others. */
+/* Both in the arena; len 0: empty.  `timestamp` is the timestamp section, `text` all others. */
 maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, maki_str *text,
                               maki_str *timestamp, maki_err *err) MAKI_MUST_CHECK;
 

@@ -1,4 +1,4 @@
-/* request.c -- the body of a request, field by field, as the descriptor of its protocol says.
+/* request.c -- write the body of a request, field by field, by the descriptor of its protocol.
  *
  * In:    a view (or rows), and a maki_request.
  * Out:   JSON to a sink; a second thread writes it where the request allows that (base/async_writer.h).

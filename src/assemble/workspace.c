@@ -1,7 +1,7 @@
-/* workspace.c -- open a workspace, check and open a file in it, and read as much of it as may go into the prompt.
+/* workspace.c -- open a workspace, check and open a file in it, and read it up to a limit.
  *
  * In:     a path from the configuration, the name of a bootstrap file, a limit in UTF-16 units.
- * Out:    valid UTF-8, whole or cut to head and tail, and a report.
+ * Out:    valid UTF-8, complete or truncated to head and tail, and a report.
  * Always: a file is checked before it is opened and again after, and bytes are counted before they are read. */
 #include "assemble/workspace.h"
 
@@ -17,13 +17,13 @@
 #include "base/text.h"
 
 enum {
-    UNIT_BYTES = 3, /* of UTF-8 at most, for one unit: four bytes are two units */
-    SLACK = 4,      /* bytes of a character that crosses the edge */
+    UNIT_BYTES = 3, /* maximum of UTF-8 for one unit: four bytes are two units */
+    SLACK = 4,      /* maximum bytes of a character, which may cross the limit */
     BLOCK = 4096,
-    BLANKS_MAX = 1 << 20 /* of white space at the end of a file that is skipped */
+    BLANKS_MAX = 1 << 20 /* maximum of white space skipped at the end of a file */
 };
 
-/* ---- the directory ------------------------------------------------------------------------------------------------ */
+/* ---- the directory ----------------------------------------------------------------------------------------------- */
 
 maki_status maki_workspace_open(const maki_env *env, maki_str path, maki_workspace *out,
                                 maki_err *err)
@@ -33,9 +33,9 @@ maki_status maki_workspace_open(const maki_env *env, maki_str path, maki_workspa
     if (n < 0 || (size_t)n >= sizeof given)
         return maki_fail(err, MAKI_INVALID, "the path of the workspace is too long");
     if (env->files->resolve(env->files, given, resolved) != 0) {
-        char doing[160];
-        snprintf(doing, sizeof doing, "the workspace %.120s", given);
-        return maki_fail_errno(err, doing);
+        char subject[160];
+        snprintf(subject, sizeof subject, "the workspace %.120s", given);
+        return maki_fail_errno(err, subject);
     }
     if (!maki_file_is(env->files, resolved, S_IFDIR))
         return maki_fail(err, MAKI_INVALID, "the workspace %.120s is not a directory", given);
@@ -51,7 +51,7 @@ const char *maki_boot_state_name(maki_boot_state state)
     return names[state];
 }
 
-/* ---- may it be read? ------------------------------------------------------------------------------------------- */
+/* ---- checks and opening ------------------------------------------------------------------------------------------ */
 
 static int set_unreadable(maki_boot_report *report, const char *why)
 {
@@ -108,15 +108,15 @@ static int open_file(const maki_workspace *ws, const char *name, maki_boot_repor
 
 /* ---- bytes ------------------------------------------------------------------------------------------------------- */
 
-typedef struct reading {
+typedef struct file_reader {
     const maki_files *files;
     int fd;
     maki_arena *arena;
     maki_boot_report *report;
-} reading;
+} file_reader;
 
 /* Read bytes [from, to) into the arena.  False: they cannot be read, and the reason is in the report. */
-static bool read_bytes(reading *r, uint64_t from, uint64_t to, maki_str *out)
+static bool read_bytes(file_reader *r, uint64_t from, uint64_t to, maki_str *out)
 {
     maki_err why = { .msg = "" };
     size_t got = 0, n = (size_t)(to - from);
@@ -140,8 +140,8 @@ static bool is_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Where the file ends without its trailing white space. */
-static bool find_end(reading *r, uint64_t *end)
+/* Find the offset after the last character that is not white space.  False: the reason is in the report. */
+static bool find_end(file_reader *r, uint64_t *end)
 {
     char block[BLOCK];
     uint64_t minimum = r->report->bytes > BLANKS_MAX ? r->report->bytes - BLANKS_MAX : 0;
@@ -164,16 +164,16 @@ static bool find_end(reading *r, uint64_t *end)
 
 /* ---- text ------------------------------------------------------------------------------------------------------- */
 
-/* Valid UTF-8: `bytes` as they are, or with U+FFFD for each invalid byte. */
-static maki_str to_utf8(reading *r, maki_str bytes)
+/* Valid UTF-8: `bytes` unchanged, or with U+FFFD for each invalid byte. */
+static maki_str to_utf8(file_reader *r, maki_str bytes)
 {
-    bool bad = true;
+    bool invalid = true;
     if (maki_utf8_valid(bytes, NULL)) return bytes;
     r->report->repaired = true;
     maki_buf out = maki_buf_new(r->arena->alloc, bytes.len * UNIT_BYTES + 1);
-    while (bad) {
-        maki_buf_add(&out, maki_utf8_next_valid(&bytes, &bad));
-        if (bad) maki_buf_add(&out, MAKI_LIT("\xEF\xBF\xBD"));
+    while (invalid) {
+        maki_buf_add(&out, maki_utf8_next_valid(&bytes, &invalid));
+        if (invalid) maki_buf_add(&out, MAKI_LIT("\xEF\xBF\xBD"));
     }
     maki_str text = maki_arena_copy(r->arena, maki_buf_str(&out));
     if (out.status != MAKI_OK) r->arena->status = out.status;
@@ -198,10 +198,11 @@ static maki_str head_of(maki_str text, uint64_t units)
 /* The longest suffix of at most `units`. */
 static maki_str tail_of(maki_str text, uint64_t units)
 {
-    uint64_t all = maki_utf16_len(text), over = all > units ? all - units : 0;
-    maki_str before = head_of(text, over);
-    if (maki_utf16_len(before) == over) return maki_str_from(text, before.len);
-    size_t len; /* the edge is inside a surrogate pair */
+    uint64_t total_units = maki_utf16_len(text),
+             skipped_units = total_units > units ? total_units - units : 0;
+    maki_str before = head_of(text, skipped_units);
+    if (maki_utf16_len(before) == skipped_units) return maki_str_from(text, before.len);
+    size_t len; /* the limit is inside a surrogate pair */
     (void)maki_utf8_decode(text, before.len, &len);
     return maki_str_from(text, before.len + len);
 }
@@ -212,7 +213,7 @@ static bool is_continuation(maki_str text)
 }
 
 /* The head and tail of [from, end), which is longer than the limit. */
-static bool read_ends(reading *r, uint64_t from, uint64_t end, uint64_t head, uint64_t tail,
+static bool read_ends(file_reader *r, uint64_t from, uint64_t end, uint64_t head, uint64_t tail,
                       maki_str *before, maki_str *after)
 {
     uint64_t head_bytes = head * UNIT_BYTES + SLACK, tail_bytes = tail * UNIT_BYTES + SLACK;
@@ -230,7 +231,7 @@ static bool read_ends(reading *r, uint64_t from, uint64_t end, uint64_t head, ui
     return true;
 }
 
-static void read_text(reading *r, uint64_t max_units, maki_str *text)
+static void read_text(file_reader *r, uint64_t max_units, maki_str *text)
 {
     uint64_t from = 0, end, head = maki_truncate_head(max_units),
              tail = maki_truncate_tail(max_units);
@@ -264,7 +265,7 @@ maki_status maki_workspace_read(const maki_workspace *ws, const maki_bootstrap_f
 {
     *report = (maki_boot_report){ .name = file->name };
     *text = (maki_str){ "", 0 };
-    reading r = { ws->env->files, open_file(ws, file->name, report), arena, report };
+    file_reader r = { ws->env->files, open_file(ws, file->name, report), arena, report };
     if (r.fd < 0) return MAKI_OK;
     read_text(&r, max_units, text);
     r.files->close(r.files, r.fd);

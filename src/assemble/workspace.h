@@ -2,7 +2,7 @@
  *
  * The files of a workspace are untrusted, and what they contain is sent to a provider.  So:
  *   - a file that is too long is not read whole: only its head and tail are, and memory depends on the limit alone;
- *   - only regular files are read: no pipe is waited for, no device opened;
+ *   - only regular files are read: reading never waits for a pipe, and no device is opened;
  *   - a symbolic link that leads out of the workspace is not followed: AGENTS.md could point to a private key;
  *   - invalid UTF-8 becomes U+FFFD, and a file with NUL bytes is not text.
  * None of this stops a turn: what was not read is reported, in the prompt and to the caller. */

@@ -2,7 +2,7 @@
  *
  * In:    the request of the caller, the provider of the sender.
  * Out:   calls of on_delta while the reply comes; t->parsed, the rows of the reply, also of an incomplete one; t->error and
- *        the words for it (send/provider_error.h) when there is no complete answer.
+ *        its message (send/provider_error.h) when there is no complete reply.
  * A failure of the caller's callback does not stop the parser: what was received has to become a row. */
 #include "send/attempt.h"
 
@@ -107,7 +107,7 @@ static void copy_json(char *out, size_t capacity, maki_str string)
 
 static const struct stop_row {
     maki_stop stop;
-    const char *words;
+    const char *reasons;
 } stop_rows[] = {
     { MAKI_STOP_END, "end_turn stop_sequence stop STOP completed" },
     { MAKI_STOP_CALLS, "tool_use tool_calls function_call" },
@@ -117,12 +117,12 @@ static const struct stop_row {
       "refusal content_filter SAFETY RECITATION PROHIBITED_CONTENT BLOCKLIST SPII" },
 };
 
-/* Some protocols give a reply with calls the stop reason of any other. */
-static maki_stop stop_of(maki_str word, unsigned calls)
+/* Some protocols report the same stop reason with and without calls. */
+static maki_stop stop_of(maki_str reason, unsigned calls)
 {
-    if (!word.len) return MAKI_STOP_NONE;
+    if (!reason.len) return MAKI_STOP_NONE;
     for (size_t i = 0; i < sizeof stop_rows / sizeof stop_rows[0]; i++) {
-        if (!maki_key_in(word, stop_rows[i].words)) continue;
+        if (!maki_key_in(reason, stop_rows[i].reasons)) continue;
         bool end = stop_rows[i].stop == MAKI_STOP_END;
         return end && calls ? MAKI_STOP_CALLS : stop_rows[i].stop;
     }
@@ -159,8 +159,10 @@ static maki_status read_reply(maki_attempt *t, maki_err *err)
     return st;
 }
 
-/* A reply with its protocol's own end is complete, even if the connection was not closed properly. */
-static void classify(maki_attempt *t, maki_status ran, const maki_blocking_client_result *ended)
+/* Set t->error.  A reply with the end marker of its protocol is complete, even if the connection was not closed
+ * properly. */
+static void classify(maki_attempt *t, maki_status exchange_status,
+                     const maki_blocking_client_result *exchange)
 {
     const maki_clock *clock = t->sender->options.env->clock;
     const maki_wire_result *parsed = &t->parsed;
@@ -173,20 +175,20 @@ static void classify(maki_attempt *t, maki_status ran, const maki_blocking_clien
         t->result->window = t->error.window;
         return;
     }
-    if (!ended->connected)
+    if (!exchange->connected)
         kind = MAKI_PROVIDER_ERROR_UNREACHABLE;
-    else if (!parsed->complete && ran == MAKI_TIMEOUT)
+    else if (!parsed->complete && exchange_status == MAKI_TIMEOUT)
         kind = MAKI_PROVIDER_ERROR_TIMEOUT;
     else if (!parsed->row_count && parsed->invalid)
         kind = MAKI_PROVIDER_ERROR_PROTOCOL;
     else if (!parsed->complete)
         kind = MAKI_PROVIDER_ERROR_INCOMPLETE;
-    t->error = maki_provider_error_of(kind, ended->message);
+    t->error = maki_provider_error_of(kind, exchange->message);
 }
 
 /* ---- running --------------------------------------------------------------------------------------------- */
 
-static maki_status post(maki_attempt *t, maki_blocking_client_result *ended, maki_err *err)
+static maki_status post(maki_attempt *t, maki_blocking_client_result *exchange, maki_err *err)
 {
     maki_sender *s = t->sender;
     const maki_send_request *q = t->request;
@@ -200,28 +202,29 @@ static maki_status post(maki_attempt *t, maki_blocking_client_result *ended, mak
                                              .on_head = on_head,
                                              .on_bytes = on_bytes,
                                              .ctx = t };
-    return maki_sender_run(s, &target, &request, ended, err);
+    return maki_sender_run(s, &target, &request, exchange, err);
 }
 
 maki_status maki_attempt_run(maki_attempt *t, maki_err *err)
 {
-    maki_blocking_client_result ended = { .message = "" };
-    maki_err found;
+    maki_blocking_client_result exchange = { .message = "" };
+    maki_err reply_err;
     t->retry_after_ms = -1;
     *t->result = (maki_send_result){ .first_ms = -1, .retried = t->result->retried };
     t->decoder = maki_delta_decoder_new(t->calls->on_delta ? on_delta : NULL, t);
-    maki_status ran = post(t, &ended, err);
-    if (t->discard) return ran;
-    maki_status st = read_reply(t, &found);
-    bool remote = ran == MAKI_OK || ran == MAKI_UPSTREAM || ran == MAKI_TIMEOUT;
-    if (remote && st == MAKI_OK) st = status_of_callback(t, &found);
-    if (!remote) return ran;
-    if (st == MAKI_OK) classify(t, ran, &ended);
+    maki_status exchange_status = post(t, &exchange, err);
+    if (t->discard) return exchange_status;
+    maki_status st = read_reply(t, &reply_err);
+    bool remote = exchange_status == MAKI_OK || exchange_status == MAKI_UPSTREAM ||
+                  exchange_status == MAKI_TIMEOUT;
+    if (remote && st == MAKI_OK) st = status_of_callback(t, &reply_err);
+    if (!remote) return exchange_status;
+    if (st == MAKI_OK) classify(t, exchange_status, &exchange);
     t->result->failed = st == MAKI_OK && t->error.kind != MAKI_PROVIDER_ERROR_NONE;
     memcpy(t->result->message, t->error.message, sizeof t->result->message);
     if (st == MAKI_OK)
-        st = maki_provider_error_fail(&t->error, &t->sender->provider, t->model, &found);
-    if (st != MAKI_OK && err) *err = found;
+        st = maki_provider_error_fail(&t->error, &t->sender->provider, t->model, &reply_err);
+    if (st != MAKI_OK && err) *err = reply_err;
     return st;
 }
 

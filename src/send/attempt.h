@@ -1,4 +1,4 @@
-/* attempt.h -- one attempt: send the request once, parse the reply as it comes, classify what went wrong.
+/* attempt.h -- one attempt: send the request once, parse the reply as it arrives, classify the error.
  *
  *     maki_attempt_run -> (deltas) -> maki_attempt_rows -> maki_attempt_close */
 #ifndef MAKI_SEND_ATTEMPT_H
@@ -29,8 +29,8 @@ typedef struct maki_attempt {
     maki_provider_error error;
 } maki_attempt;
 
-/* Send the request and read the reply.  MAKI_OK: it is complete.  Else t->error has what the provider or the network did,
- * unless the cause is local: memory, a limit, the caller. */
+/* Send the request and read the reply.  MAKI_OK: it is complete.  Else t->error has the error of the provider or the
+ * network, unless the cause is local: memory, a limit, the caller. */
 maki_status maki_attempt_run(maki_attempt *t, maki_err *err);
 /* Call on_row for each row of the reply. */
 maki_status maki_attempt_rows(maki_attempt *t, bool complete, maki_err *err);

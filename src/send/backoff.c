@@ -1,4 +1,6 @@
-/* backoff.c -- parse the times of headers and errors, which may have any bytes; no clock, no sleeping. */
+/* backoff.c -- compute a random backoff; parse the retry delays of headers and errors, which may have any bytes.
+ *
+ * No clock, no sleeping: the caller passes the time and waits. */
 #include "send/backoff.h"
 
 #include <curl/curl.h>
@@ -22,7 +24,7 @@ maki_status maki_backoff_random(const maki_random *random, unsigned nth, uint32_
     return st;
 }
 
-/* A number of `unit` milliseconds; below 0: not a number. */
+/* Parse a number of units of `unit` ms; returns ms, below 0: not a number. */
 static int64_t parse_ms(const char *text, double unit)
 {
     char *end;
@@ -53,22 +55,22 @@ static bool is_digit(maki_str text, size_t at)
 }
 
 /* Parse 12 or 12.5 at the beginning of `text`; returns its length in bytes, 0: not a number. */
-static size_t take_number(maki_str text, double *out)
+static size_t parse_number(maki_str text, double *out)
 {
     size_t n = 0;
-    double value = 0, place = 1;
+    double value = 0, decimal_place = 1;
     for (; is_digit(text, n); n++)
         value = value * 10 + (text.ptr[n] - '0');
     if (n && n < text.len && text.ptr[n] == '.' && is_digit(text, n + 1)) {
         for (n++; is_digit(text, n); n++)
-            value += (text.ptr[n] - '0') * (place /= 10);
+            value += (text.ptr[n] - '0') * (decimal_place /= 10);
     }
     *out = value;
     return n;
 }
 
-/* Parse the unit after a number, in ms; 0: not a unit. */
-static double take_unit(maki_str *rest)
+/* Parse the unit after a number and skip it; returns it in ms, 0: not a unit. */
+static double parse_unit(maki_str *rest)
 {
     static const struct {
         const char *word;
@@ -93,9 +95,9 @@ int64_t maki_backoff_duration(maki_str text)
 {
     double ms = -1, value;
     size_t n;
-    while ((n = take_number(text, &value)) > 0) {
+    while ((n = parse_number(text, &value)) > 0) {
         text = maki_str_from(text, n);
-        double unit = take_unit(&text);
+        double unit = parse_unit(&text);
         if (unit == 0) break;
         ms = (ms < 0 ? 0 : ms) + value * unit;
     }

@@ -35,7 +35,7 @@ struct maki_blocking_client {
 
 /* ---- the end of a call ----------------------------------------------------------------------------------- */
 
-/* Cancel the call; c->err may say why. */
+/* Cancel the call with this status; the caller has set c->err, if there is a reason to report. */
 static void stop(maki_blocking_client *c, maki_status status)
 {
     maki_client_call *call = c->call;
@@ -69,26 +69,26 @@ static void on_tick(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- callbacks of net/client ------------------------------------------------------------------------------- */
 
-static size_t on_read_body(void *ctx, uint64_t at, char *out, size_t capacity, bool *end)
+static size_t on_read_body(void *ctx, uint64_t offset, char *out, size_t capacity, bool *end)
 {
     maki_blocking_client *c = ctx;
     const maki_blocking_client_body *body = &c->request->body;
-    size_t got = 0;
+    size_t read_count = 0;
     c->result->connected = true;
-    if (at >= body->length) {
+    if (offset >= body->length) {
         *end = true;
         return 0;
     }
-    if (capacity > body->length - at) capacity = (size_t)(body->length - at);
-    maki_status st = body->read(body->ctx, at, out, capacity, &got, &c->err);
-    if (st == MAKI_OK && got == 0)
+    if (capacity > body->length - offset) capacity = (size_t)(body->length - offset);
+    maki_status st = body->read(body->ctx, offset, out, capacity, &read_count, &c->err);
+    if (st == MAKI_OK && read_count == 0)
         st = maki_fail(&c->err, MAKI_IO, "the body of the request ends too early");
     if (st != MAKI_OK) {
         stop(c, st);
         return MAKI_CLIENT_CALL_ABORT;
     }
-    *end = at + got == body->length;
-    return got;
+    *end = offset + read_count == body->length;
+    return read_count;
 }
 
 static void on_head(void *ctx, int status, maki_str reason, const maki_http_head *fields)
@@ -126,14 +126,14 @@ static maki_status start(maki_blocking_client *c, maki_err *err)
     const maki_blocking_client_request *request = c->request;
     maki_str lines[LINES_MAX];
     size_t count = split_lines(request->lines, lines);
-    maki_client_callbacks calls = { c, on_read_body, on_head, on_bytes, on_done };
+    maki_client_callbacks callbacks = { c, on_read_body, on_head, on_bytes, on_done };
     maki_client_call_request target = { .origin = request->origin,
                                         .target = request->target,
                                         .kind = request->body.length ? MAKI_CLIENT_CALL_LENGTH
                                                                      : MAKI_CLIENT_CALL_NO_BODY,
                                         .length = request->body.length };
     maki_status st = maki_client_prepare(c->http, maki_str_of(request->method), lines, count,
-                                         &calls, &c->call, err);
+                                         &callbacks, &c->call, err);
     if (st == MAKI_OK) st = maki_client_call_start(c->call, &target, err);
     if (st != MAKI_OK) stop(c, st);
     return st;

@@ -1,6 +1,6 @@
 /* blocking_client.h -- one HTTP request at a time, sent and received synchronously: net/client on an event loop of its own.
  *
- * net/client is the daemon's: it keeps connections between requests, has the timeouts, and can cancel.  This adds a loop
+ * net/client is the daemon's: it reuses connections, has the timeouts, and can cancel.  This adds a loop
  * that runs until the reply has ended and calls `cancelled` 20 times a second.  curl's easy interface alone could not be
  * cancelled while it resolves a name or waits for a byte.
  *

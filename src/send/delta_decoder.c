@@ -1,8 +1,8 @@
-/* delta_decoder.c -- JSON escapes to UTF-8, with surrogate pairs that are split between two deltas.
+/* delta_decoder.c -- decode JSON escapes to UTF-8, also surrogate pairs that are split between two deltas.
  *
- * In:    deltas as the protocols report them: JSON strings cut anywhere, or whole values.
- * Out:   calls of fn with whole characters, in the same order; what one delta brings is emitted before it returns,
- *        except the first half of a pair.
+ * In:    deltas as the protocols report them: JSON strings split anywhere, or complete JSON values.
+ * Out:   calls of fn with whole characters, in the same order; the text of a delta is emitted before
+ *        maki_delta_decoder_add returns, except the first half of a pair.
  * A failure of fn ends the decoding with its status. */
 #include "send/delta_decoder.h"
 
@@ -55,8 +55,8 @@ static maki_status decode(maki_delta_decoder *d, maki_str escaped, maki_err *err
 
 /* ---- pairs ----------------------------------------------------------------------------------------------- */
 
-/* Does it begin with the escape of a surrogate, whose digits digit is one of these?  \uD8xx to \uDBxx is the first half of
- * a pair, \uDCxx to \uDFxx the second. */
+/* Does it begin with the escape of a surrogate, whose second hex digit is one of `digits`?  \uD8xx to \uDBxx is the first
+ * half of a pair, \uDCxx to \uDFxx the second. */
 static bool is_surrogate(maki_str escape, const char *digits)
 {
     return escape.len >= ESCAPE && escape.ptr[0] == '\\' && escape.ptr[1] == 'u' &&
@@ -68,9 +68,9 @@ static bool ends_with_high_surrogate(maki_str escaped)
 {
     size_t backslashes = 0;
     if (escaped.len < ESCAPE) return false;
-    size_t at = escaped.len - ESCAPE;
-    if (!is_surrogate(maki_str_from(escaped, at), "89ab")) return false;
-    while (backslashes <= at && escaped.ptr[at - backslashes] == '\\')
+    size_t start = escaped.len - ESCAPE;
+    if (!is_surrogate(maki_str_from(escaped, start), "89ab")) return false;
+    while (backslashes <= start && escaped.ptr[start - backslashes] == '\\')
         backslashes++;
     return backslashes % 2 == 1;
 }
@@ -82,7 +82,7 @@ static maki_status flush_surrogate(maki_delta_decoder *d, maki_err *err)
     return decode(d, (maki_str){ d->surrogate, ESCAPE }, err);
 }
 
-/* Decode the pending half with the second one, if the text begins with that; advance behind it. */
+/* Decode the pending half: with the second one if the text begins with that, which is then skipped; else alone. */
 static maki_status join_pair(maki_delta_decoder *d, maki_str *escaped, maki_err *err)
 {
     char pair[2 * ESCAPE];

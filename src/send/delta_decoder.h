@@ -1,7 +1,7 @@
 /* delta_decoder.h -- decode the deltas of a reply from JSON to UTF-8, for the caller's callback.
  *
  * A provider may split a string anywhere, also within a surrogate pair: the first half waits for the second.
- * The callback gets only whole characters.  Memory is flat: a long delta is forwarded in several pieces. */
+ * The callback gets only whole characters.  Memory is flat: a long delta is forwarded in several chunks. */
 #ifndef MAKI_SEND_DELTA_DECODER_H
 #define MAKI_SEND_DELTA_DECODER_H
 

@@ -13,9 +13,9 @@ enum { DURATION_MAX = 64 };
 
 /* ---- context window -------------------------------------------------------------------------------------- */
 
-/* The number follows `phrase`, or the first `then` after it. */
+/* The number follows `phrase`, or the first `separator` after it. */
 static const struct window_row {
-    const char *phrase, *then;
+    const char *phrase, *separator;
 } window_rows[] = {
     { "maximum context length is", "" }, /* OpenAI, DeepSeek, OpenRouter, vLLM */
     { "maximum model length of", "" },   /* vLLM */
@@ -62,7 +62,7 @@ uint64_t maki_error_hint_window(maki_str error, maki_str message)
     uint64_t window = maki_member_count(error, MAKI_LIT("n_ctx"));
     for (size_t i = 0; !window && i < sizeof window_rows / sizeof window_rows[0]; i++) {
         maki_str rest = text_after(message, window_rows[i].phrase);
-        if (rest.len) window = parse_number(text_after(rest, window_rows[i].then));
+        if (rest.len) window = parse_number(text_after(rest, window_rows[i].separator));
     }
     return window;
 }

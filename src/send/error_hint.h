@@ -1,6 +1,6 @@
-/* error_hint.h -- figures in the error of a provider: the context window, the time to wait before a retry.
+/* error_hint.h -- extract numbers from the error of a provider: the context window, the retry delay.
  *
- * They are in the message, or in fields that differ from provider to provider.  The caller checks whether a figure is
+ * They are in the message, or in fields that differ from provider to provider.  The caller checks whether a number is
  * plausible. */
 #ifndef MAKI_SEND_ERROR_HINT_H
 #define MAKI_SEND_ERROR_HINT_H
@@ -13,7 +13,7 @@
  * the object with them, or any other value).  0: not given. */
 uint64_t maki_error_hint_window(maki_str error, maki_str message);
 
-/* When to retry, in ms: google.rpc.RetryInfo, OpenRouter's copy of the headers, "try again in 7s".  Below 0: not given. */
+/* The retry delay in ms: google.rpc.RetryInfo, OpenRouter's copy of the headers, "try again in 7s".  Below 0: not given. */
 int64_t maki_error_hint_wait(maki_str error, maki_str message, int64_t now_ms);
 
 #endif

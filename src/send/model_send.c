@@ -1,6 +1,6 @@
 /* model_send.c -- the functions of a maki_model: find a provider, ask it for a window, send it one prompt.
  *
- * In:    the name of agent, provider and model; a prompt that is read in pieces, so that it may be larger than memory.
+ * In:    the name of agent, provider and model; a prompt that is read in chunks, so that it may be larger than memory.
  * Out:   the text deltas of the reply, to the caller's sink; the usage, also of a request that failed.
  * The timeout is for all attempts together. */
 #include "send/model_send.h"
@@ -17,7 +17,8 @@ enum { CHUNK = 16 << 10 };
 
 /* ---- the request ------------------------------------------------------------------------------------------- */
 
-/* Write the prompt into an open JSON string.  An incomplete character at the end of a chunk is kept for the next. */
+/* Write the prompt into an open JSON string.  An incomplete character at the end of a chunk is moved to the next
+ * one. */
 static maki_status write_prompt(maki_jw *w, const maki_model_text *prompt, maki_err *err)
 {
     char chunk[CHUNK];
@@ -90,8 +91,8 @@ static maki_status on_delta(void *ctx, const maki_delta *delta, maki_err *err)
     return c->reply.write(c->reply.ctx, delta->text, err);
 }
 
-/* The timeout for all attempts together: the sender's is for each. */
-static bool is_over(void *ctx)
+/* Cancelled by the caller, or after the timeout for all attempts together: the sender's is for each. */
+static bool should_stop(void *ctx)
 {
     completion *c = ctx;
     const maki_clock *clock = c->models->env->clock;
@@ -100,7 +101,7 @@ static bool is_over(void *ctx)
            (c->request->cancelled && c->request->cancelled(c->request->cancelled_ctx));
 }
 
-/* ---- the functions of the model ------------------------------------------------------------------------------------------------ */
+/* ---- the functions of the model ---------------------------------------------------------------------------------- */
 
 static maki_status find_provider(const maki_provider_models *models, const maki_model_name *name,
                                  maki_provider *out, maki_err *err)
@@ -129,9 +130,10 @@ static maki_status find(const maki_model *self, const maki_model_name *name, mak
     maki_provider provider;
     maki_status st = find_provider(self->ctx, name, &provider, err);
     if (st != MAKI_OK) return st;
-    maki_str own = provider.model, model = name->model.len ? name->model : own;
-    *out = (maki_model_found){ .window =
-                                   own.len == 0 || maki_str_is(model, own) ? provider.window : 0 };
+    maki_str configured = provider.model, model = name->model.len ? name->model : configured;
+    *out = (maki_model_found){ .window = configured.len == 0 || maki_str_is(model, configured)
+                                             ? provider.window
+                                             : 0 };
     snprintf(out->model, sizeof out->model, "%.*s", MAKI_PRINTED(model));
     return MAKI_OK;
 }
@@ -167,13 +169,13 @@ static maki_status complete(const maki_model *self, const maki_model_request *re
     maki_str model = request->name.model;
     if (st == MAKI_OK && model.len == 0) model = provider.model;
     if (st == MAKI_OK) st = write_request(models->env, &provider, request, model, &body, err);
-    maki_send_request sent = { .model = model,
-                               .stream = true,
-                               .body = maki_send_spool(&body),
-                               .retries = MAKI_SEND_RETRIES,
-                               .cancelled = is_over,
-                               .cancelled_ctx = &c };
-    if (st == MAKI_OK) st = maki_send(sender, &sent, &calls, &result, err);
+    maki_send_request send_request = { .model = model,
+                                       .stream = true,
+                                       .body = maki_send_spool(&body),
+                                       .retries = MAKI_SEND_RETRIES,
+                                       .cancelled = should_stop,
+                                       .cancelled_ctx = &c };
+    if (st == MAKI_OK) st = maki_send(sender, &send_request, &calls, &result, err);
     if (st == MAKI_CANCELLED && c.timed_out)
         st = maki_fail(err, MAKI_TIMEOUT, "%.40s took longer than %lld ms", provider.name,
                        (long long)request->timeout_ms);

@@ -118,8 +118,9 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
                                void *cancelled_ctx, uint64_t *tokens, maki_err *err)
 {
     const maki_alloc *alloc = s->options.env->alloc;
-    bool lm = maki_str_is(maki_str_of(s->provider.name), MAKI_LIT("lmstudio"));
-    window_request q = { .query = lm ? &lmstudio : &maki_protocol_of(s->provider.protocol)->window,
+    bool is_lmstudio = maki_str_is(maki_str_of(s->provider.name), MAKI_LIT("lmstudio"));
+    window_request q = { .query = is_lmstudio ? &lmstudio
+                                              : &maki_protocol_of(s->provider.protocol)->window,
                          .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
                          .answer = maki_buf_new(alloc, ANSWER_MAX),
                          .cancelled = cancelled,
@@ -128,9 +129,9 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
     if (!model.len) model = s->provider.model;
     const struct maki_cached_window *cached = lookup(s, model);
     maki_str configured = s->provider.model;
-    bool own = s->provider.window && (!configured.len || maki_str_is(model, configured));
-    *tokens = own ? s->provider.window : cached ? cached->tokens : 0;
-    if (own || cached || !q.query->method) return MAKI_OK;
+    bool is_configured = s->provider.window && (!configured.len || maki_str_is(model, configured));
+    *tokens = is_configured ? s->provider.window : cached ? cached->tokens : 0;
+    if (is_configured || cached || !q.query->method) return MAKI_OK;
     maki_status st = request_window(s, model, &q, tokens, &known, err);
     if (known) insert(s, model, *tokens);
     maki_buf_free(&q.body);

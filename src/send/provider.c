@@ -63,8 +63,9 @@ static maki_str default_provider(const maki_config *config, maki_str agent)
     return name.len ? name : maki_config_text(config, "llm.provider");
 }
 
-static maki_status choose(const maki_config *config, maki_str agent, maki_str name,
-                          maki_provider *out, maki_err *err)
+/* Set out->name: the given name, else that of the default provider. */
+static maki_status resolve_name(const maki_config *config, maki_str agent, maki_str name,
+                                maki_provider *out, maki_err *err)
 {
     if (!name.len) name = default_provider(config, agent);
     if (!name.len) {
@@ -78,13 +79,13 @@ static maki_status choose(const maki_config *config, maki_str agent, maki_str na
                      sizeof out->name - 1);
 }
 
-/* The configured one, else the one with the name of a built-in provider, else chat completions, the most common. */
+/* The configured protocol, else that of a built-in provider of the same name, else chat completions, the most common. */
 static maki_protocol protocol_of(const maki_config *config, maki_str name)
 {
     maki_protocol configured = maki_protocol_named(text_of(config, "llm", name, "protocol"));
-    maki_protocol own = row_of(name) ? maki_protocol_named(name) : MAKI_WIRE_NONE;
+    maki_protocol built_in = row_of(name) ? maki_protocol_named(name) : MAKI_WIRE_NONE;
     if (maki_protocol_of(configured)->writing) return configured;
-    return own != MAKI_WIRE_NONE ? own : MAKI_WIRE_CHAT;
+    return built_in != MAKI_WIRE_NONE ? built_in : MAKI_WIRE_CHAT;
 }
 
 static maki_status read_key(const maki_config *config, maki_provider *out, maki_err *err)
@@ -106,20 +107,20 @@ static maki_status read_key(const maki_config *config, maki_provider *out, maki_
 }
 
 /* The agent's model is one of its own provider. */
-static maki_status read_model(const maki_config *config, maki_str agent, bool named,
+static maki_status read_model(const maki_config *config, maki_str agent, bool has_request_model,
                               maki_provider *out, maki_err *err)
 {
     maki_str name = maki_str_of(out->name);
     if (agent.len && maki_str_is(name, default_provider(config, agent)))
         out->model = text_of(config, "agents", agent, "model");
     if (!out->model.len) out->model = text_of(config, "llm", name, "model");
-    if (out->model.len || named) return MAKI_OK;
+    if (out->model.len || has_request_model) return MAKI_OK;
     return maki_fail(err, MAKI_NOTFOUND,
                      "no model is configured; name one, or set llm.%s.model in maki.yaml",
                      out->name);
 }
 
-static void read_rest(const maki_config *config, maki_str agent, maki_provider *out)
+static void read_other_settings(const maki_config *config, maki_str agent, maki_provider *out)
 {
     maki_str name = maki_str_of(out->name), ca = maki_config_text(config, "serve.ca_file");
     out->protocol = protocol_of(config, name);
@@ -143,17 +144,18 @@ static maki_status fail_unknown(const maki_config *config, maki_str name, maki_e
     for (size_t at = 0; maki_config_next_name(config, "llm", &at, &other);) {
         if (text_of(config, "llm", other, "base_url").len) maki_suggest_candidate(&nearest, other);
     }
-    bool near = nearest.found.len > 0;
+    bool has_suggestion = nearest.found.len > 0;
     return maki_fail(err, MAKI_INVALID, "unknown provider %.*s%s%.*s%s; set llm.%.*s.base_url",
-                     (int)name.len, name.ptr, near ? " (did you mean " : "", (int)nearest.found.len,
-                     near ? nearest.found.ptr : "", near ? "?)" : "", (int)name.len, name.ptr);
+                     (int)name.len, name.ptr, has_suggestion ? " (did you mean " : "",
+                     (int)nearest.found.len, has_suggestion ? nearest.found.ptr : "",
+                     has_suggestion ? "?)" : "", (int)name.len, name.ptr);
 }
 
 maki_status maki_provider_from_config(const maki_config *config, maki_str agent, maki_str name,
                                       maki_str model, maki_provider *out, maki_err *err)
 {
     maki_provider provider = { .protocol = MAKI_WIRE_NONE };
-    maki_status st = choose(config, agent, name, &provider, err);
+    maki_status st = resolve_name(config, agent, name, &provider, err);
     if (st != MAKI_OK) return st;
     maki_str url = text_of(config, "llm", maki_str_of(provider.name), "base_url");
     if (!url.len) return fail_unknown(config, maki_str_of(provider.name), err);
@@ -161,7 +163,7 @@ maki_status maki_provider_from_config(const maki_config *config, maki_str agent,
     if (st == MAKI_OK) st = read_model(config, agent, model.len > 0, &provider, err);
     if (st == MAKI_OK) st = read_key(config, &provider, err);
     if (st != MAKI_OK) return st;
-    read_rest(config, agent, &provider);
+    read_other_settings(config, agent, &provider);
     *out = provider;
     return MAKI_OK;
 }
@@ -235,7 +237,7 @@ void maki_provider_target(const maki_provider *p, maki_str model, bool stream, m
 
 /* ---- header fields -------------------------------------------------------------------------------------------- */
 
-static void add_line(maki_buf *out, const char *name, maki_str value)
+static void add_header(maki_buf *out, const char *name, maki_str value)
 {
     maki_buf_add(out, maki_str_of(name));
     maki_buf_add(out, value);
@@ -263,16 +265,16 @@ maki_status maki_provider_head(const maki_provider *p, uint64_t body_length, mak
                          "variable that it comes from",
                          p->name);
     }
-    add_line(out, "Content-Type: ", MAKI_LIT("application/json"));
+    add_header(out, "Content-Type: ", MAKI_LIT("application/json"));
     /* as the official clients send it, also for streams */
-    add_line(out, "Accept: ", MAKI_LIT("application/json"));
-    add_line(out, "User-Agent: ", MAKI_LIT("maki/" MAKI_VERSION));
-    if (spec->head) add_line(out, spec->head, MAKI_LIT(""));
+    add_header(out, "Accept: ", MAKI_LIT("application/json"));
+    add_header(out, "User-Agent: ", MAKI_LIT("maki/" MAKI_VERSION));
+    if (spec->head) add_header(out, spec->head, MAKI_LIT(""));
     if (p->key.len)
-        add_line(out, spec->key_header ? spec->key_header : "Authorization: Bearer ", p->key);
+        add_header(out, spec->key_header ? spec->key_header : "Authorization: Bearer ", p->key);
     for (size_t i = 0; i < p->header_count; i++) {
-        if (is_printable(p->headers[i])) add_line(out, "", p->headers[i]);
+        if (is_printable(p->headers[i])) add_header(out, "", p->headers[i]);
     }
-    if (body_length) add_line(out, "Content-Length: ", (maki_str){ length, (size_t)n });
+    if (body_length) add_header(out, "Content-Length: ", (maki_str){ length, (size_t)n });
     return maki_buf_status(out, err);
 }

@@ -1,8 +1,8 @@
-/* provider.h -- a provider: its address, its protocol, its key.
+/* provider.h -- a provider (address, protocol, key), read from the configuration; paths and headers of its requests.
  *
  * A provider is a name under `llm` in the configuration.  Some names are built in (anthropic, openai, gemini,
  * ollama, lmstudio, openrouter, deepseek, zai): they need only a key and a model.  Any other name is a
- * server that speaks OpenAI's chat completions unless its `protocol` says otherwise. */
+ * server that speaks OpenAI's chat completions unless `protocol` names another. */
 #ifndef MAKI_SEND_PROVIDER_H
 #define MAKI_SEND_PROVIDER_H
 
@@ -32,7 +32,7 @@ typedef struct maki_provider {
  * maxTokens win over the provider's; `agent` may be empty.  `model` is the one that the caller will name in requests: with
  * it, none has to be configured, and out->model, always the configured one, may be empty.
  * MAKI_NOTFOUND: no provider or no model is configured; MAKI_DENIED: the key is missing; MAKI_INVALID: it has no base_url.
- * The error says which setting is missing. */
+ * The error names the missing setting. */
 maki_status maki_provider_from_config(const maki_config *config, maki_str agent, maki_str name,
                                       maki_str model, maki_provider *out, maki_err *err)
     MAKI_MUST_CHECK;

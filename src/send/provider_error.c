@@ -1,7 +1,7 @@
-/* provider_error.c -- from status and body of a reply to a kind, and from a kind to words and a maki_status.
+/* provider_error.c -- classify an error by status and body of a reply; format its message and set its maki_status.
  *
  * Tables: the codes and types that providers use, the HTTP statuses, and the wording of each kind.  To recognise one more
- * error add its code to code_rows; if only the message says that the context is full, add it to wire/overflow.c; a number
+ * error add its code to code_rows; if only the message reports an overflow, add a pattern to wire/overflow.c; a number
  * or a duration in it is a row of error_hint.c.
  * The key is masked in the message before anything else is done with it. */
 #include "send/provider_error.h"
@@ -19,7 +19,7 @@
 
 /* ---- the fields of an error --------------------------------------------------------------------------------- */
 
-/* The fields of an error in any of the formats in use: {"error": {...}}, {"error": "text"}, an array of one, or the fields
+/* The fields of an error in any known format: {"error": {...}}, {"error": "text"}, an array of one, or the fields
  * alone. */
 typedef struct error_fields {
     maki_str message, type, code, status; /* JSON values, len 0: missing */
@@ -98,7 +98,7 @@ static maki_provider_error_kind kind_of(const error_fields *p, int status)
     return status && !specific ? kind_of_status(status) : kind;
 }
 
-/* Does the message say that the context is too long, whatever the status is? */
+/* Does the message report that the context is too long?  The status decides which patterns apply. */
 static bool is_overflow(const error_fields *p, int status, maki_str message)
 {
     bool anthropic = maki_is_text(p->type, MAKI_LIT("invalid_request_error"));
@@ -111,11 +111,11 @@ static bool is_overflow(const error_fields *p, int status, maki_str message)
 /* ---- the message ------------------------------------------------------------------------------------------- */
 
 /* Longer than the stored message, so that a key is complete when it is masked, and hints are found. */
-enum { READ_MAX = 4096 };
+enum { RAW_MESSAGE_MAX = 4096 };
 
-static maki_str read_message(maki_str message, char out[READ_MAX], maki_str key)
+static maki_str read_message(maki_str message, char out[RAW_MESSAGE_MAX], maki_str key)
 {
-    size_t n = maki_is_string(message) ? maki_json_copy_text(message, out, READ_MAX - 1) : 0;
+    size_t n = maki_is_string(message) ? maki_json_copy_text(message, out, RAW_MESSAGE_MAX - 1) : 0;
     maki_credential credential = maki_credential_of(key);
     out[maki_mask(out, n, &credential)] = '\0';
     return maki_str_of(out);
@@ -134,15 +134,15 @@ maki_provider_error maki_provider_error_read(const maki_provider *provider, int 
                                              maki_str error, int64_t now_ms)
 {
     error_fields p = fields_of(error);
-    char text[READ_MAX];
+    char text[RAW_MESSAGE_MAX];
     maki_str message = read_message(p.message, text, provider->key);
     maki_provider_error t = { .http_status = http_status >= 300 ? http_status : 0 };
     int status = t.http_status ? t.http_status : status_in(&p);
     t.kind = kind_of(&p, status);
     if (t.kind == MAKI_PROVIDER_ERROR_NONE && error.len) t.kind = MAKI_PROVIDER_ERROR_SERVER;
     maki_str_copy(maki_utf8_truncate(message, sizeof t.message - 1), t.message, sizeof t.message);
-    bool vague = t.kind == MAKI_PROVIDER_ERROR_REQUEST || t.kind == MAKI_PROVIDER_ERROR_SERVER;
-    if (vague && is_overflow(&p, status, message)) t.kind = MAKI_PROVIDER_ERROR_OVERFLOW;
+    bool unspecific = t.kind == MAKI_PROVIDER_ERROR_REQUEST || t.kind == MAKI_PROVIDER_ERROR_SERVER;
+    if (unspecific && is_overflow(&p, status, message)) t.kind = MAKI_PROVIDER_ERROR_OVERFLOW;
     if (t.kind == MAKI_PROVIDER_ERROR_OVERFLOW)
         t.window = maki_error_hint_window(maki_error_object(error), message);
     t.wait_ms = maki_error_hint_wait(maki_error_object(error), message, now_ms);
@@ -162,10 +162,10 @@ bool maki_provider_error_is_transient(const maki_provider_error *t)
            t->kind == MAKI_PROVIDER_ERROR_UNREACHABLE || t->kind == MAKI_PROVIDER_ERROR_INCOMPLETE;
 }
 
-/* ---- the words for a person ------------------------------------------------------------------------------------------- */
+/* ---- the message for the user ------------------------------------------------------------------------------------ */
 
 /* Truncate to 90 bytes, at a space if one of the last 20 is one. */
-static maki_str shortened(const char *message)
+static maki_str shorten(const char *message)
 {
     enum { BYTES_MAX = 90, NEAR = 20 };
     maki_str all = maki_str_of(message), cut = maki_utf8_truncate(all, BYTES_MAX);
@@ -177,9 +177,10 @@ static maki_str shortened(const char *message)
 }
 
 /* " (HTTP 429: the message)", without what is missing. */
-static const char *details(const maki_provider_error *t, char out[MAKI_PROVIDER_ERROR_MESSAGE_MAX])
+static const char *format_details(const maki_provider_error *t,
+                                  char out[MAKI_PROVIDER_ERROR_MESSAGE_MAX])
 {
-    maki_str message = shortened(t->message);
+    maki_str message = shorten(t->message);
     const char *more = message.len < strlen(t->message) ? " ..." : "";
     char status[24] = "";
     if (t->http_status)
@@ -191,8 +192,8 @@ static const char *details(const maki_provider_error *t, char out[MAKI_PROVIDER_
     return out;
 }
 
-/* The kinds whose words need only the provider (%1$) and the details (%2$); code NULL: that of the status.  An error about
- * the key has no details: they may have parts of it. */
+/* The kinds whose message needs only the provider (%1$) and the details (%2$); code NULL: that of the status.  An error
+ * about the key has no details: they may have parts of it. */
 /* clang-format off */
 static const struct wording_row { maki_status status; const char *code, *format; } wording_rows[] = {
     [MAKI_PROVIDER_ERROR_AUTH] =       { MAKI_DENIED,   NULL,           "401: invalid API key for %1$.40s; check llm.%1$.40s.api_key and the variable that it comes from" },
@@ -210,7 +211,7 @@ maki_status maki_provider_error_fail(const maki_provider_error *t, const maki_pr
                                      maki_str model, maki_err *err)
 {
     char buffer[MAKI_PROVIDER_ERROR_MESSAGE_MAX];
-    const char *name = p->name, *why = details(t, buffer);
+    const char *name = p->name, *why = format_details(t, buffer);
     const char *pull = maki_protocol_of(p->protocol)->pull;
     if (model.len > 60) model.len = 60;
     switch (t->kind) {

@@ -1,4 +1,4 @@
-/* provider_error.h -- classify the errors of providers and of the network, and word them for a person.
+/* provider_error.h -- classify the errors of providers and of the network, and format a message for the user.
  *
  * Providers report the same errors with different codes and statuses, and within a stream without a status; the rest of
  * send/ knows only these kinds.  No sockets, no clock. */

@@ -19,8 +19,8 @@
 enum {
     CONNECT_MS = 10000,
     IDLE_MS = 600000,
-    CONNECTIONS_MAX = 4, /* kept open */
-    SLICE_MS = 100
+    CONNECTIONS_MAX = 4, /* idle, for reuse */
+    SLICE_MS = 100       /* of a wait, between checks for cancellation */
 };
 
 /* ---- bodies ---------------------------------------------------------------------------------------------- */
@@ -115,15 +115,15 @@ void maki_sender_close(maki_sender *s)
 
 /* ---- retries ---------------------------------------------------------------------------------------------- */
 
-/* x-should-retry wins, except that a request that is too long stays so. */
+/* x-should-retry wins, except for a request that is too long: a retry cannot succeed. */
 static bool is_transient(const maki_attempt *t)
 {
-    bool should =
+    bool requested =
         t->should_retry && t->error.http_status && t->error.kind != MAKI_PROVIDER_ERROR_OVERFLOW;
-    return should || maki_provider_error_is_transient(&t->error);
+    return requested || maki_provider_error_is_transient(&t->error);
 }
 
-/* Is there to be a retry, and after which backoff? */
+/* Should the request be retried?  *backoff_ms: the delay before that. */
 static bool should_retry(maki_attempt *t, unsigned nth, uint32_t *backoff_ms, maki_err *err)
 {
     const maki_random *random = t->sender->options.env->random;
@@ -204,7 +204,7 @@ static void log_end(const maki_attempt *t, maki_status st, const maki_err *err)
 static maki_status finish(maki_attempt *t, maki_status st, maki_err *err)
 {
     const maki_clock *clock = t->sender->options.env->clock;
-    maki_err ignored; /* why the reply is incomplete matters more */
+    maki_err ignored; /* the error of the attempt has priority */
     maki_status delivered = maki_attempt_rows(t, st == MAKI_OK, st == MAKI_OK ? err : &ignored);
     if (st == MAKI_OK) {
         calibrate(t);
@@ -221,26 +221,26 @@ maki_status maki_send(maki_sender *s, const maki_send_request *request,
 {
     static const maki_send_callbacks none = { 0 };
     const maki_clock *clock = s->options.env->clock;
-    maki_err own = { .msg = "" };
+    maki_err local_err = { .msg = "" };
     maki_str model = request->model.len ? request->model : s->provider.model;
-    maki_attempt first = { .sender = s,
-                           .request = request,
-                           .calls = calls ? calls : &none,
-                           .result = result,
-                           .model = model,
-                           .started = clock->now_ms(clock) };
-    if (!err) err = &own;
+    maki_attempt initial = { .sender = s,
+                             .request = request,
+                             .calls = calls ? calls : &none,
+                             .result = result,
+                             .model = model,
+                             .started = clock->now_ms(clock) };
+    if (!err) err = &local_err;
     *result = (maki_send_result){ .first_ms = -1 };
     for (unsigned nth = 0;; nth++) {
-        maki_attempt now = first;
+        maki_attempt attempt = initial;
         uint32_t backoff_ms = 0;
-        maki_status st = maki_attempt_run(&now, err);
-        if (st == MAKI_OK || !should_retry(&now, nth, &backoff_ms, err))
-            return finish(&now, st, err);
+        maki_status st = maki_attempt_run(&attempt, err);
+        if (st == MAKI_OK || !should_retry(&attempt, nth, &backoff_ms, err))
+            return finish(&attempt, st, err);
         maki_err why = *err;
-        maki_attempt_close(&now);
-        st = back_off(&now, nth + 1, backoff_ms, &why, err);
-        if (st != MAKI_OK) return finish(&now, st, err);
+        maki_attempt_close(&attempt);
+        st = back_off(&attempt, nth + 1, backoff_ms, &why, err);
+        if (st != MAKI_OK) return finish(&attempt, st, err);
         result->retried++;
     }
 }

@@ -36,7 +36,7 @@ typedef struct maki_send_options {
     uint32_t total_ms;             /* for one attempt; 0: no limit */
     uint64_t reply_bytes;          /* maximum of a reply, else MAKI_TOOBIG; 0: 512 MB */
     const maki_logger *log;        /* borrowed; NULL: nothing is logged */
-    /* Wait before a retry, at most 100 ms a call; NULL: nanosleep. */
+    /* Wait before a retry, at most 100 ms per call; NULL: nanosleep. */
     void (*sleep)(void *ctx, uint32_t ms);
     void *sleep_ctx;
 } maki_send_options;
@@ -51,11 +51,11 @@ void maki_sender_close(maki_sender *sender); /* accepts NULL */
 maki_blocking_client_body maki_send_spool(maki_spool *spool);
 maki_blocking_client_body maki_send_text(const maki_str *text);
 
-enum { MAKI_SEND_RETRIES = 4 }; /* the usual value of `retries` */
+enum { MAKI_SEND_RETRIES = 4 }; /* the default of callers for `retries` */
 
 typedef struct maki_send_request {
     maki_str model; /* for the path (Gemini), errors and the log; len 0: the provider's */
-    bool stream;    /* as the body says; in Gemini's protocol the path says it */
+    bool stream;    /* as in the body; in Gemini's protocol it is in the path */
     maki_blocking_client_body body; /* JSON in the provider's protocol */
     unsigned retries;               /* after the first attempt; 0: none */
     bool (*cancelled)(void *ctx);   /* called 20 times a second; NULL: never cancelled */

@@ -1,8 +1,7 @@
 /* anthropic.c -- Anthropic's Messages API.
  *
- * Messages are rows already.  A reply is assembled from content_block_start, _delta and _stop: each block is an open part,
- * found by its index, and its fields grow under their own names, known or not.  Input tokens are reported without
- * the cached ones; ours include them. */
+ * Messages of a request are rows, unchanged.  A reply is assembled from content_block_start, _delta and _stop: each block
+ * is an open part, found by its index, and its fields are concatenated by name, also unknown ones. */
 #include "wire/protocol.h"
 
 /* The fields of an event that are used. */
@@ -29,7 +28,8 @@ static void block_start(maki_wire_reply *r, const maki_str *v)
     maki_json_assembler_start(&part->fields, v[BLOCK]);
 }
 
-/* Text, thinking and signatures grow under their own names; so do unknown fields. */
+/* Append a delta to its block: partial_json to `input`, a citation to `citations`, any other field to that of the same
+ * name. */
 static void block_delta(maki_wire_reply *r, const maki_str *v)
 {
     enum { JSON, CITATION, TEXT, THINKING, COUNT };
@@ -104,7 +104,7 @@ static void on_end(maki_wire_reply *r)
     maki_reply_end_row(r, &w);
 }
 
-/* Its input tokens exclude the cached ones. */
+/* Anthropic's input_tokens exclude cached tokens: they are added. */
 static maki_wire_usage usage(maki_str u)
 {
     maki_wire_usage out = { .cache_read = maki_member_count(u, MAKI_LIT("cache_read_input_tokens")),

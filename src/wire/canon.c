@@ -13,10 +13,10 @@
 #include "wire/content_part.h"
 
 enum {
-    DEPTH = 64,      /* JSON deeper than this counts by its bytes: each level is a walk over it */
-    STACK_KEYS = 16, /* sorted on the stack */
+    DEPTH_MAX = 64,         /* JSON nested deeper is hashed as bytes: each level is another pass */
+    STACK_KEYS = 16,        /* keys sorted on the stack; more are allocated */
     KEYS_MAX = 1 << 16,     /* objects with more are not sorted: clients do not reserialize them */
-    TEXT_MEMORY = 64 << 10, /* of arguments: longer ones are spooled to a file */
+    TEXT_MEMORY = 64 << 10, /* bytes of arguments in memory; longer ones are spooled to a file */
     TEXT_MAX = 64 << 20     /* longer ones are hashed as text, not as JSON */
 };
 
@@ -67,7 +67,7 @@ static maki_status hash_text_bytes(void *ctx, maki_str bytes, maki_err *err)
     return MAKI_OK;
 }
 
-/* A token with a text: a JSON string, or nothing. */
+/* Add a token, followed by the decoded text of `string`; any other value has no text. */
 static void add_string_token(canon *c, char letter, maki_str string)
 {
     add_token(c, letter);
@@ -75,7 +75,7 @@ static void add_string_token(canon *c, char letter, maki_str string)
         (void)maki_json_text_to(maki_json_inside(string), (maki_sink){ hash_bytes, c }, c->err);
 }
 
-/* A text of the message. */
+/* Hash a text of the message: adjacent texts are joined. */
 static void add_text(canon *c, maki_str string)
 {
     if (c->status != MAKI_OK) return;
@@ -94,23 +94,23 @@ static void add_value(canon *c, maki_str value, unsigned depth);
 typedef struct entry {
     maki_str key; /* with its quotes */
     maki_str value;
-    size_t nth;
+    size_t nth; /* position in the object */
 } entry;
 
-static int compare(const entry *a, const entry *b)
+static int compare_entries(const entry *a, const entry *b)
 {
     int order = maki_json_compare(a->key, b->key);
     return order ? order : a->nth < b->nth ? -1 : 1;
 }
 
 /* Shell sort: in place, no recursion, fast enough for the keys of an object. */
-static void sort(entry *entries, size_t n)
+static void sort_entries(entry *entries, size_t n)
 {
     for (size_t gap = n / 2; gap > 0; gap /= 2) {
         for (size_t i = gap; i < n; i++) {
             entry moved = entries[i];
             size_t position = i;
-            for (; position >= gap && compare(&moved, &entries[position - gap]) < 0;
+            for (; position >= gap && compare_entries(&moved, &entries[position - gap]) < 0;
                  position -= gap)
                 entries[position] = entries[position - gap];
             entries[position] = moved;
@@ -128,7 +128,7 @@ static size_t read_entries(maki_str object, entry *entries, size_t capacity)
     return n;
 }
 
-/* Of two with the same key the last counts, as in JavaScript. */
+/* Of duplicate keys the last one is used, as in JavaScript. */
 static void add_entries(canon *c, const entry *entries, size_t n, unsigned depth)
 {
     for (size_t i = 0; i < n; i++) {
@@ -155,7 +155,7 @@ static void add_object(canon *c, maki_str object, unsigned depth)
         return;
     }
     n = read_entries(object, entries, n);
-    sort(entries, n);
+    sort_entries(entries, n);
     add_entries(c, entries, n, depth);
     if (entries != on_stack) alloc->resize(alloc, entries, bytes, 0);
     add_token(c, '}');
@@ -179,7 +179,7 @@ static void add_array(canon *c, maki_str array, unsigned depth)
 static void add_value(canon *c, maki_str value, unsigned depth)
 {
     if (c->status != MAKI_OK) return;
-    if (depth == DEPTH) {
+    if (depth == DEPTH_MAX) {
         add_token(c, 'x');
         maki_sha256_update(&c->hash, value);
         return;
@@ -228,7 +228,7 @@ static void add_call(canon *c, maki_str id, maki_str name, maki_str arguments)
     add_arguments(c, arguments);
 }
 
-/* The same result twice in a row counts once: a client that resumes may repeat it. */
+/* A result that repeats the previous one is skipped: a client that resumes may repeat it. */
 static void add_result(canon *c, const maki_content_part *result, unsigned depth)
 {
     bool duplicate = result->id.len && c->last_result_id.len &&
@@ -236,22 +236,22 @@ static void add_result(canon *c, const maki_content_part *result, unsigned depth
     if (duplicate) return;
     add_string_token(c, 'A', result->id);
     if (result->error) add_token(c, 'E');
-    if (depth < DEPTH)
+    if (depth < DEPTH_MAX)
         add_parts(c, maki_content_parts_in(result->content), depth);
     else
-        add_value(c, result->content, DEPTH);
+        add_value(c, result->content, DEPTH_MAX);
     add_token(c, 'Z');
     c->last_result_id = result->id;
 }
 
-/* The data or the URL: escaped, without quotes. */
+/* `location`: the data or the URL, escaped, without quotes. */
 static void add_image(canon *c, maki_str location)
 {
     add_token(c, 'P');
     (void)maki_json_text_to(location, (maki_sink){ hash_bytes, c }, c->err);
 }
 
-/* A block of an unknown type: its first fields, except those without meaning. */
+/* A block of an unknown type: its first STACK_KEYS fields, except null and those that do not change its meaning. */
 static void add_other(canon *c, maki_str block, unsigned depth)
 {
     maki_json_iter iter = maki_json_items(block);
@@ -266,7 +266,7 @@ static void add_other(canon *c, maki_str block, unsigned depth)
         n++;
     }
     add_token(c, 'B');
-    sort(on_stack, n);
+    sort_entries(on_stack, n);
     add_entries(c, on_stack, n, depth);
 }
 
@@ -297,12 +297,12 @@ static void add_parts(canon *c, maki_content_parts parts, unsigned depth)
 static void add_role(canon *c, maki_str role)
 {
     static const struct role_row {
-        maki_str other, role;
+        maki_str alias, role;
     } rows[] = { { { "developer", 9 }, { "\"system\"", 8 } },
                  { { "model", 5 }, { "\"assistant\"", 11 } },
                  { { "function", 8 }, { "\"tool\"", 6 } } };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (maki_is_text(role, rows[i].other)) role = rows[i].role;
+        if (maki_is_text(role, rows[i].alias)) role = rows[i].role;
     }
     add_string_token(c, 'R', role);
 }

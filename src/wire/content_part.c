@@ -1,5 +1,5 @@
-/* content_part.c -- parse a row lazily, one part at a time, reading its bytes once: the fields that matter of a
- * row, a block and a call are looked up together (maki_members_rest). */
+/* content_part.c -- parse a row lazily, one part at a time, reading its bytes once: all used fields of a row, a
+ * block or a call are found in one pass (maki_members_rest).  Values of the wrong type count as missing. */
 #include "wire/content_part.h"
 
 static const maki_str none = { "", 0 };
@@ -17,7 +17,7 @@ bool maki_is_blank(maki_str string)
 
 /* ---- images and files --------------------------------------------------------------------------------- */
 
-/* "data:image/png;base64,AAAA" split; any other URL is returned as it is. */
+/* "data:image/png;base64,AAAA" split; any other URL is returned unchanged. */
 static maki_media parse_url(maki_str url)
 {
     static const maki_str scheme = { "data:", 5 }, base64 = { ";base64", 7 };
@@ -34,11 +34,11 @@ static maki_str type_of_bytes(maki_str data)
 {
     static const struct {
         maki_str prefix, type;
-    } known[] = { { { "/9j/", 4 }, { "image/jpeg", 10 } },
-                  { { "R0lG", 4 }, { "image/gif", 9 } },
-                  { { "UklG", 4 }, { "image/webp", 10 } } };
-    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
-        if (maki_str_starts(data, known[i].prefix)) return known[i].type;
+    } signatures[] = { { { "/9j/", 4 }, { "image/jpeg", 10 } },
+                       { { "R0lG", 4 }, { "image/gif", 9 } },
+                       { { "UklG", 4 }, { "image/webp", 10 } } };
+    for (size_t i = 0; i < sizeof signatures / sizeof signatures[0]; i++) {
+        if (maki_str_starts(data, signatures[i].prefix)) return signatures[i].type;
     }
     return MAKI_LIT("image/png");
 }
@@ -122,7 +122,7 @@ static void classify_block(maki_str block, const maki_str *v, maki_content_part 
 }
 
 /* Clear fields of the wrong type: they count as missing. */
-static void drop_other_types(maki_content_part *out)
+static void clear_wrong_types(maki_content_part *out)
 {
     if (!maki_is_string(out->text)) out->text = none;
     if (!maki_is_string(out->id)) out->id = none;
@@ -144,7 +144,7 @@ static void read_fields(maki_str block, const maki_str *v, maki_content_part *ou
     if (maki_is_string(v[TYPE])) out->type = v[TYPE];
     out->cache = v[CACHE];
     classify_block(block, v, out);
-    drop_other_types(out);
+    clear_wrong_types(out);
 }
 
 static void read_block(maki_str block, maki_content_part *out)
@@ -168,17 +168,19 @@ static maki_str string_or_none(maki_str value)
 enum { CALL_ID, FUNCTION, CUSTOM, CALL_FIELDS };
 static const maki_str call_names[CALL_FIELDS] = { { "id", 2 }, { "function", 8 }, { "custom", 6 } };
 
-static void read_call(maki_str call, const maki_str *o, maki_str original, maki_content_part *out)
+static void read_call(maki_str call, const maki_str *values, maki_str original,
+                      maki_content_part *out)
 {
     enum { CALL_NAME, ARGUMENTS, CUSTOM_INPUT, FUNCTION_FIELDS };
     static const maki_str function_names[] = { { "name", 4 }, { "arguments", 9 }, { "input", 5 } };
     maki_str v[FUNCTION_FIELDS];
     *out = (maki_content_part){ .kind = MAKI_CONTENT_CALL, .block = call, .original = original };
-    maki_member_each(o[FUNCTION].len ? o[FUNCTION] : o[CUSTOM], function_names, v, FUNCTION_FIELDS);
-    out->id = string_or_none(o[CALL_ID]);
+    maki_member_each(values[FUNCTION].len ? values[FUNCTION] : values[CUSTOM], function_names, v,
+                     FUNCTION_FIELDS);
+    out->id = string_or_none(values[CALL_ID]);
     out->name = string_or_none(v[CALL_NAME]);
     out->input = v[ARGUMENTS].len ? v[ARGUMENTS] : v[CUSTOM_INPUT];
-    if (o[FUNCTION].len) out->field = MAKI_LIT("tool_calls");
+    if (values[FUNCTION].len) out->field = MAKI_LIT("tool_calls");
 }
 
 static void read_function_call(maki_str call, maki_content_part *out)
@@ -197,8 +199,8 @@ static const maki_str thinking_fields[] = { { "reasoning_content", 17 },
 maki_content_parts maki_content_parts_in(maki_str content)
 {
     if (maki_is_array(content)) return (maki_content_parts){ .blocks = maki_json_items(content) };
-    bool one = maki_is_string(content) || maki_is_object(content);
-    return (maki_content_parts){ .single = one ? content : none };
+    bool single = maki_is_string(content) || maki_is_object(content);
+    return (maki_content_parts){ .single = single ? content : none };
 }
 
 /* The fields of a row that are used. */
@@ -283,7 +285,7 @@ static bool next_block(maki_content_parts *p, maki_content_part *out)
         read_block(take_value(&p->single), out);
         return true;
     }
-    if (maki_json_enter(&p->blocks, &fields)) { /* most are objects: read in one pass */
+    if (maki_json_enter(&p->blocks, &fields)) { /* usually an object: read in one pass */
         maki_str v[FIELDS];
         maki_members_rest(&fields, block_names, v, FIELDS);
         read_fields(maki_json_leave(&p->blocks, &fields), v, out);
@@ -296,19 +298,19 @@ static bool next_block(maki_content_parts *p, maki_content_part *out)
 
 static bool next_call(maki_content_parts *p, maki_content_part *out)
 {
-    maki_str o[CALL_FIELDS], call;
+    maki_str values[CALL_FIELDS], call;
     maki_json_iter fields;
     maki_json_item item;
     if (maki_json_enter(&p->calls, &fields)) {
-        maki_members_rest(&fields, call_names, o, CALL_FIELDS);
+        maki_members_rest(&fields, call_names, values, CALL_FIELDS);
         call = maki_json_leave(&p->calls, &fields);
     } else if (maki_json_next(&p->calls, &item)) {
         call = item.value;
-        maki_member_each(call, call_names, o, CALL_FIELDS);
+        maki_member_each(call, call_names, values, CALL_FIELDS);
     } else {
         return false;
     }
-    read_call(call, o, p->original, out);
+    read_call(call, values, p->original, out);
     return true;
 }
 
@@ -318,7 +320,7 @@ bool maki_content_parts_next(maki_content_parts *p, maki_content_part *out)
     if (p->is_result) {
         *out = p->result;
         bool first = p->result.kind == MAKI_CONTENT_RESULT;
-        p->result.kind = MAKI_CONTENT_OTHER; /* it is returned once */
+        p->result.kind = MAKI_CONTENT_OTHER; /* return it once */
         return first;
     }
     while (p->thinking_done < 3) {

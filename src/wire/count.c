@@ -1,8 +1,8 @@
-/* count.c -- count the tokens of a request: system prompt, tools, messages.
+/* count.c -- count the tokens of a request (system prompt, tools, messages); write the response to count_tokens.
  *
  * The model's name decides encoding and family, and may follow the messages in the body: so the body is read twice, first
- * for its fields, then for its messages.  Texts are scaled by the family's factor; what surrounds a message is added
- * after that. */
+ * for its fields, then for its messages.  Tokens of texts are scaled by the family's factor; the overhead of each message
+ * is added unscaled. */
 #include <math.h>
 #include <stdio.h>
 
@@ -10,28 +10,29 @@
 #include "token/tools_count.h"
 #include "wire/protocol.h"
 
-typedef struct counting {
+typedef struct token_counter {
     const maki_family *family;
     maki_content_rules rules;
-    maki_wire_tokens sum;       /* unscaled */
-    uint64_t systems, messages; /* how many: each has overhead */
-} counting;
+    maki_wire_tokens sum;                 /* unscaled */
+    uint64_t system_count, message_count; /* each adds the overhead of a message */
+} token_counter;
 
 /* The system prompt: a string, blocks, or Gemini's {parts}. */
-static maki_status count_system(counting *c, maki_str content, uint64_t *sum, maki_err *err)
+static maki_status count_system(token_counter *c, maki_str content, uint64_t *sum, maki_err *err)
 {
     maki_part_counts parts = { 0 };
-    maki_str inside = maki_member(content, MAKI_LIT("parts"));
+    maki_str system_parts = maki_member(content, MAKI_LIT("parts"));
     if (content.len == 0) return MAKI_OK;
-    maki_status st = maki_count_content(&c->rules, inside.len ? inside : content, &parts, err);
+    maki_status st =
+        maki_count_content(&c->rules, system_parts.len ? system_parts : content, &parts, err);
     *sum += maki_part_counts_sum(&parts);
-    c->systems++;
+    c->system_count++;
     return st;
 }
 
 static maki_status count_row(void *ctx, const maki_wire_message *message, maki_err *err)
 {
-    counting *c = ctx;
+    token_counter *c = ctx;
     maki_part_counts parts = { 0 };
     maki_str content = maki_member(message->row, MAKI_LIT("content"));
     maki_str calls = maki_member(message->row, MAKI_LIT("tool_calls"));
@@ -40,7 +41,7 @@ static maki_status count_row(void *ctx, const maki_wire_message *message, maki_e
     if (st == MAKI_OK && maki_is_array(calls)) st = maki_count_calls(&c->rules, calls, &parts, err);
     if (st == MAKI_OK && maki_is_array(images)) maki_count_images(&c->rules, images, &parts);
     *(message->system ? &c->sum.system : &c->sum.messages) += maki_part_counts_sum(&parts);
-    *(message->system ? &c->systems : &c->messages) += 1;
+    *(message->system ? &c->system_count : &c->message_count) += 1;
     return st;
 }
 
@@ -50,21 +51,21 @@ static maki_status ignore_message(void *ctx, const maki_wire_message *message, m
     return MAKI_OK;
 }
 
-static void scale(const counting *c, maki_wire_tokens *out)
+static void scale(const token_counter *c, maki_wire_tokens *out)
 {
     double factor = maki_family_text_scale(c->family, NULL);
-    uint64_t each = c->family->per_message;
-    out->system = (uint64_t)ceil((double)c->sum.system * factor) + c->systems * each;
+    uint64_t overhead = c->family->per_message;
+    out->system = (uint64_t)ceil((double)c->sum.system * factor) + c->system_count * overhead;
     out->tools = (uint64_t)ceil((double)c->sum.tools * factor);
-    out->messages = (uint64_t)ceil((double)c->sum.messages * factor) + c->messages * each;
+    out->messages = (uint64_t)ceil((double)c->sum.messages * factor) + c->message_count * overhead;
     out->all = out->system + out->tools + out->messages + c->family->per_reply;
 }
 
-/* The model's name, decoded. */
-static maki_str model_name(maki_str model, maki_str said, char *buffer, size_t size)
+/* `model`, or if it is empty the name in the body, decoded into `buffer`. */
+static maki_str model_name(maki_str model, maki_str name_in_body, char *buffer, size_t size)
 {
-    if (model.len || said.len == 0) return model;
-    return (maki_str){ buffer, maki_json_copy_text(said, buffer, size) };
+    if (model.len || name_in_body.len == 0) return model;
+    return (maki_str){ buffer, maki_json_copy_text(name_in_body, buffer, size) };
 }
 
 /* A count_tokens request may wrap the request to count. */
@@ -74,8 +75,8 @@ static maki_status unwrap(const maki_protocol_spec *protocol, maki_str *body, ma
     if (!protocol->count_wrappers) return MAKI_OK;
     maki_status st = maki_json_check(*body, &value, err);
     if (st != MAKI_OK) return st;
-    maki_str inner = maki_member_any(value, protocol->count_wrappers);
-    if (maki_is_object(inner)) *body = inner;
+    maki_str wrapped = maki_member_any(value, protocol->count_wrappers);
+    if (maki_is_object(wrapped)) *body = wrapped;
     return MAKI_OK;
 }
 
@@ -83,7 +84,7 @@ maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_st
                             maki_str model, maki_wire_tokens *out, maki_err *err)
 {
     maki_wire_request request = { 0 };
-    counting c = { 0 };
+    token_counter c = { 0 };
     char name[256];
     maki_status st = unwrap(maki_protocol_of(protocol), &body, err);
     if (st == MAKI_OK)

@@ -6,8 +6,8 @@
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
 
-/* Count the results since the model's last content, so that the next one finds its call. */
-static void count_earlier_answers(const maki_request_reader *r, maki_gemini_ids *ids)
+/* Count the results since the model's last content: by its position the next result is matched to its call. */
+static void count_earlier_results(const maki_request_reader *r, maki_gemini_ids *ids)
 {
     maki_json_iter turn = maki_request_reader_last_turn(r);
     maki_json_item content;
@@ -15,15 +15,15 @@ static void count_earlier_answers(const maki_request_reader *r, maki_gemini_ids 
     ids->call_parts = maki_gemini_parts(content.value);
     while (ids->result_count < MAKI_RESULTS_MAX && maki_json_next(&turn, &content)) {
         MAKI_JSON_EACH(part, maki_gemini_parts(content.value))
-            maki_gemini_count_answer(part.value, ids);
+            maki_gemini_count_result(part.value, ids);
     }
 }
 
-static bool has_answers(maki_str content)
+static bool has_results(maki_str content)
 {
     maki_str value;
     MAKI_JSON_EACH(part, maki_gemini_parts(content)) {
-        if (maki_gemini_kind_of(part.value, &value) == MAKI_GEMINI_ANSWER) return true;
+        if (maki_gemini_kind_of(part.value, &value) == MAKI_GEMINI_RESULT) return true;
     }
     return false;
 }
@@ -34,7 +34,7 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
     maki_jw w;
     if (!maki_is_object(item)) return maki_request_reader_fail(r, "must be an object with parts");
     bool model = maki_json_field_is(item, "role", "model");
-    if (!model && has_answers(item)) count_earlier_answers(r, &ids);
+    if (!model && has_results(item)) count_earlier_results(r, &ids);
     maki_request_reader_begin(r, &w);
     maki_jw_print(&w, "{'role':%z,'content':[", model ? "assistant" : "user");
     MAKI_JSON_EACH(part, maki_gemini_parts(item))
@@ -129,7 +129,7 @@ static void on_end(maki_wire_reply *r)
     maki_reply_end_row(r, &w);
 }
 
-/* Its output tokens exclude reasoning. */
+/* Gemini's candidatesTokenCount excludes reasoning: it is added. */
 static maki_wire_usage usage(maki_str u)
 {
     maki_wire_usage out = { .input = maki_member_count(u, MAKI_LIT("promptTokenCount")) +

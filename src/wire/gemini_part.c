@@ -1,12 +1,14 @@
-/* gemini_part.c -- the kind of a part follows from the first field that is an object of a known name.  Names are
- * looked up in both spellings at once; what is not converted is copied into `original`. */
+/* gemini_part.c -- convert parts of Gemini's contents to blocks.
+ *
+ * The kind of a part follows from the first field that is an object of a known name.  Names are
+ * looked up in both spellings in one pass; fields that are not converted are copied into `original`. */
 #include "wire/gemini_part.h"
 
 #include "base/json_print.h"
 
 /* The names of a field; the second is the one with underscores. */
 static const char call_names[] = "functionCall function_call";
-static const char answer_names[] = "functionResponse function_response";
+static const char result_names[] = "functionResponse function_response";
 static const char data_names[] = "inlineData inline_data";
 static const char file_names[] = "fileData file_data";
 
@@ -19,7 +21,7 @@ maki_str maki_gemini_signature(maki_str part)
 maki_gemini_kind maki_gemini_kind_of(maki_str part, maki_str *value)
 {
     enum { TEXT, THOUGHT, FIRST };
-    static const maki_gemini_kind kinds[] = { MAKI_GEMINI_CALL, MAKI_GEMINI_ANSWER,
+    static const maki_gemini_kind kinds[] = { MAKI_GEMINI_CALL, MAKI_GEMINI_RESULT,
                                               MAKI_GEMINI_DATA, MAKI_GEMINI_FILE };
     static const maki_str known[] = {
         { "text", 4 },           { "thought", 7 },           { "functionCall", 12 },
@@ -49,14 +51,14 @@ maki_json_iter maki_gemini_parts(maki_str content)
 
 /* ---- the field `original` ----------------------------------------------------------------------------- */
 
-/* Write "original": the part without the field `names`, of whose object the fields `except` were taken. */
+/* Write "original": the part without the field `names`, and the fields of that object without `except`. */
 static void write_part_original(maki_jw *w, maki_str part, const char *names, const char *except)
 {
     maki_str inner = maki_member_any(part, names), key = maki_str_of(names);
-    bool more = maki_has_rest(inner, except);
-    if (!more && !maki_has_rest(part, names)) return;
+    bool has_inner = maki_has_rest(inner, except);
+    if (!has_inner && !maki_has_rest(part, names)) return;
     maki_jw_print(w, "'original':{");
-    if (more) {
+    if (has_inner) {
         maki_jw_key(w, maki_str_cut(&key, ' '));
         maki_jw_object(w);
         maki_write_rest(w, inner, except);
@@ -80,7 +82,7 @@ static maki_str name_of(maki_str function)
     return name.len ? name : MAKI_LIT("\"tool\"");
 }
 
-/* The id is synthetic even if the call has one: Gemini gives none, and its clients invent another for every
+/* The id is synthetic even if the call has one: Gemini sends none, and its clients generate a new one for every
  * request. */
 static void write_call(maki_jw *w, maki_str part, maki_str call, maki_gemini_ids *ids)
 {
@@ -104,47 +106,50 @@ static bool next_call(maki_json_iter *iter, maki_str *name, maki_str *id)
     return false;
 }
 
-/* Is the response one string, like {"output": "..."}?  *only: its field. */
-static bool single_text(maki_str response, maki_json_item *only)
+/* Is the response one string, like {"output": "..."}?  *text_field: its field. */
+static bool single_text(maki_str response, maki_json_item *text_field)
 {
     maki_json_iter iter = maki_json_items(response);
-    maki_json_item more;
-    if (!iter.object || !maki_json_next(&iter, only) || maki_json_next(&iter, &more)) return false;
-    return maki_is_string(only->value) && maki_key_in(only->key, "output result content error");
+    maki_json_item second;
+    if (!iter.object || !maki_json_next(&iter, text_field) || maki_json_next(&iter, &second))
+        return false;
+    return maki_is_string(text_field->value) &&
+           maki_key_in(text_field->key, "output result content error");
 }
 
-/* The other fields; a null stands for the single text. */
-static void write_answer_original(maki_jw *w, maki_str part, maki_str answer,
-                                  const maki_json_item *only)
+/* Write the fields that are not converted; null replaces the single text. */
+static void write_result_original(maki_jw *w, maki_str part, maki_str result,
+                                  const maki_json_item *text_field)
 {
     maki_jw_print(w, "'original':{'functionResponse':{");
-    maki_write_rest(w, answer, "response");
-    if (only) {
+    maki_write_rest(w, result, "response");
+    if (text_field) {
         maki_jw_print(w, "'response':{");
-        maki_write_field(w, only->key, MAKI_LIT("null"));
+        maki_write_field(w, text_field->key, MAKI_LIT("null"));
         maki_jw_end_object(w);
     }
     maki_jw_end_object(w);
-    maki_write_rest(w, part, answer_names);
+    maki_write_rest(w, part, result_names);
     maki_jw_end_object(w);
 }
 
-static void write_answer(maki_jw *w, maki_str part, maki_str answer, maki_gemini_ids *ids)
+static void write_result(maki_jw *w, maki_str part, maki_str result, maki_gemini_ids *ids)
 {
-    maki_str response = maki_member(answer, MAKI_LIT("response"));
-    maki_json_item only;
-    bool text = single_text(response, &only);
-    maki_result_lookup lookup = { .id = maki_json_string(answer, "id"),
-                                  .name = name_of(answer),
+    maki_str response = maki_member(result, MAKI_LIT("response"));
+    maki_json_item text_field;
+    bool text = single_text(response, &text_field);
+    maki_result_lookup lookup = { .id = maki_json_string(result, "id"),
+                                  .name = name_of(result),
                                   .synthetic_ids = true };
     lookup.nth_of_name = maki_name_counter_next(&ids->results, lookup.name);
     lookup.nth = ids->result_count++;
     maki_jw_print(w, "'type':'tool_result','tool_use_id':");
     maki_write_result_call_id(w, ids->call_parts, next_call, &lookup);
     maki_jw_print(w, "'content':");
-    maki_write_quoted(w, text ? only.value : response);
-    if (text && maki_json_key_is(only.key, MAKI_LIT("error"))) maki_jw_print(w, "'is_error':true");
-    write_answer_original(w, part, answer, text ? &only : NULL);
+    maki_write_quoted(w, text ? text_field.value : response);
+    if (text && maki_json_key_is(text_field.key, MAKI_LIT("error")))
+        maki_jw_print(w, "'is_error':true");
+    write_result_original(w, part, result, text ? &text_field : NULL);
 }
 
 /* image/... is an image, everything else a document; false: audio or video. */
@@ -172,11 +177,11 @@ static bool write_data(maki_jw *w, maki_str part, maki_str value, bool file)
     return true;
 }
 
-void maki_gemini_count_answer(maki_str part, maki_gemini_ids *ids)
+void maki_gemini_count_result(maki_str part, maki_gemini_ids *ids)
 {
-    maki_str answer;
-    if (maki_gemini_kind_of(part, &answer) != MAKI_GEMINI_ANSWER) return;
-    maki_name_counter_next(&ids->results, name_of(answer));
+    maki_str result;
+    if (maki_gemini_kind_of(part, &result) != MAKI_GEMINI_RESULT) return;
+    maki_name_counter_next(&ids->results, name_of(result));
     ids->result_count++;
 }
 
@@ -194,7 +199,7 @@ void maki_gemini_write_part(maki_jw *w, maki_str part, maki_gemini_ids *ids)
     case MAKI_GEMINI_TEXT:
     case MAKI_GEMINI_THOUGHT: write_text(w, part, value, kind == MAKI_GEMINI_THOUGHT); break;
     case MAKI_GEMINI_CALL: write_call(w, part, value, ids); break;
-    case MAKI_GEMINI_ANSWER: write_answer(w, part, value, ids); break;
+    case MAKI_GEMINI_RESULT: write_result(w, part, value, ids); break;
     case MAKI_GEMINI_DATA:
     case MAKI_GEMINI_FILE: known = write_data(w, part, value, kind == MAKI_GEMINI_FILE); break;
     case MAKI_GEMINI_OTHER: known = false; break;

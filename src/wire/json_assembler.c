@@ -1,5 +1,6 @@
-/* json_assembler.c -- assemble an object from deltas: one spool per field, by name, in order of arrival.  The fields of the initial object are written
- * first, each followed by what was added to it; then those that came later. */
+/* json_assembler.c -- assemble an object from deltas: one spool per field, found by name, in order of arrival.
+ *
+ * The fields of the initial object are written first, each with the deltas added to it; then the fields added later. */
 #include "wire/json_assembler.h"
 
 #include <string.h>
@@ -11,9 +12,9 @@
 #include "wire/json_row.h"
 
 enum {
-    FIELD_MEMORY = 32 << 10, /* of a field: more is spooled to a file */
+    FIELD_MEMORY = 32 << 10, /* bytes of a field in memory; more is spooled to a file */
     FIELDS_MAX = 100,
-    DEPTH = 500 /* of assembled JSON, so that the log takes its row */
+    DEPTH_MAX = 500 /* maximum depth of assembled JSON, so that the log accepts its row */
 };
 
 struct maki_assembled {
@@ -52,7 +53,7 @@ static maki_str name_of(const maki_assembled *f)
     return (maki_str){ f->name, f->name_len };
 }
 
-static maki_assembled *find(const maki_json_assembler *ja, maki_str name)
+static maki_assembled *find_field(const maki_json_assembler *ja, maki_str name)
 {
     for (size_t i = 0; i < ja->count; i++) {
         if (maki_str_is(name_of(&ja->fields[i]), name)) return &ja->fields[i];
@@ -60,12 +61,12 @@ static maki_assembled *find(const maki_json_assembler *ja, maki_str name)
     return NULL;
 }
 
-/* Find or create a field; NULL: too many, or out of memory. */
-static maki_assembled *field_of(maki_json_assembler *ja, maki_json_assembler_kind kind,
-                                maki_str name)
+/* Find or add a field; NULL: too many, or out of memory. */
+static maki_assembled *find_or_add_field(maki_json_assembler *ja, maki_json_assembler_kind kind,
+                                         maki_str name)
 {
     const maki_alloc *alloc = ja->env->alloc;
-    maki_assembled *found = find(ja, name);
+    maki_assembled *found = find_field(ja, name);
     if (found || ja->count == FIELDS_MAX || name.len == 0) return found;
     void *fields = maki_array_grow(alloc, ja->fields, ja->count, &ja->capacity, sizeof *ja->fields);
     if (fields) ja->fields = fields;
@@ -92,7 +93,7 @@ void maki_json_assembler_start(maki_json_assembler *ja, maki_str object)
 void maki_json_assembler_add(maki_json_assembler *ja, maki_json_assembler_kind kind, maki_str name,
                              maki_str value)
 {
-    maki_assembled *f = ja->failure->status == MAKI_OK ? field_of(ja, kind, name) : NULL;
+    maki_assembled *f = ja->failure->status == MAKI_OK ? find_or_add_field(ja, kind, name) : NULL;
     if (!f) return;
     if (f->kind != kind) { /* the type changed: the new one wins */
         maki_spool_clear(&f->value);
@@ -131,7 +132,7 @@ void maki_json_assembler_replace(maki_json_assembler *ja, maki_str object)
 
 bool maki_json_assembler_has(const maki_json_assembler *ja, maki_str name)
 {
-    return find(ja, name) != NULL;
+    return find_field(ja, name) != NULL;
 }
 
 bool maki_json_assembler_any(const maki_json_assembler *ja, maki_str except)
@@ -144,18 +145,18 @@ bool maki_json_assembler_any(const maki_json_assembler *ja, maki_str except)
 
 maki_str maki_json_assembler_get(maki_json_assembler *ja, maki_str name)
 {
-    maki_assembled *f = find(ja, name);
+    maki_assembled *f = find_field(ja, name);
     return f ? maki_sticky_text(ja->failure, &f->value) : (maki_str){ "", 0 };
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
 
-/* Write the decoded text if it is JSON, else the text in the field `partial_json`, so that nothing of a truncated
- * stream is lost. */
+/* Write the decoded text if it is JSON, else the text in the field `partial_json`, so that a truncated stream
+ * loses nothing. */
 static void write_json(maki_json_assembler *ja, maki_jw *w, maki_str key, maki_str before,
                        maki_str escaped)
 {
-    static const maki_json_scan_options options = { .max_depth = DEPTH };
+    static const maki_json_scan_options options = { .max_depth = DEPTH_MAX };
     maki_spool text = maki_spool_new(ja->env, FIELD_MEMORY);
     maki_sticky_set(ja->failure,
                     maki_json_text_to(escaped, maki_spool_sink(&text), ja->failure->err));
@@ -178,15 +179,16 @@ static void write_assembled(maki_json_assembler *ja, maki_jw *w, maki_assembled 
         write_json(ja, w, key, before, value);
         return;
     }
-    bool more = false; /* `before` has the same type: continue it */
-    if (f->kind == MAKI_ASSEMBLE_TEXT) open = close = MAKI_LIT("\""), more = maki_is_string(before);
+    bool continues = false; /* `before` has the same type: continue it */
+    if (f->kind == MAKI_ASSEMBLE_TEXT)
+        open = close = MAKI_LIT("\""), continues = maki_is_string(before);
     if (f->kind == MAKI_ASSEMBLE_LIST)
-        open = MAKI_LIT("["), close = MAKI_LIT("]"), more = maki_is_array(before);
+        open = MAKI_LIT("["), close = MAKI_LIT("]"), continues = maki_is_array(before);
     maki_write_field(w, key, open);
-    if (more) {
+    if (continues) {
         maki_jw_bytes(w, maki_json_inside(before));
-        bool any = maki_json_count(before) > 0;
-        if (any && value.len) maki_jw_bytes(w, MAKI_LIT(","));
+        bool has_items = maki_json_count(before) > 0;
+        if (has_items && value.len) maki_jw_bytes(w, MAKI_LIT(","));
     }
     maki_jw_bytes(w, value);
     maki_jw_bytes(w, close);
@@ -194,9 +196,9 @@ static void write_assembled(maki_json_assembler *ja, maki_jw *w, maki_assembled 
 
 void maki_json_assembler_write(maki_json_assembler *ja, maki_jw *w, const char *except)
 {
-    maki_str initial = maki_sticky_text(ja->failure, &ja->initial), there;
+    maki_str initial = maki_sticky_text(ja->failure, &ja->initial), value;
     MAKI_JSON_EACH(item, maki_json_items(initial)) {
-        maki_assembled *f = find(ja, item.key);
+        maki_assembled *f = find_field(ja, item.key);
         if (maki_key_in(item.key, except)) continue;
         if (f)
             write_assembled(ja, w, f, item.key, item.value);
@@ -205,7 +207,7 @@ void maki_json_assembler_write(maki_json_assembler *ja, maki_jw *w, const char *
     }
     for (size_t i = 0; i < ja->count; i++) {
         maki_assembled *f = &ja->fields[i];
-        bool done = maki_is_object(initial) && maki_json_get(initial, name_of(f), &there);
+        bool done = maki_is_object(initial) && maki_json_get(initial, name_of(f), &value);
         if (!done && !maki_key_in(name_of(f), except))
             write_assembled(ja, w, f, name_of(f), (maki_str){ "", 0 });
     }

@@ -32,7 +32,7 @@ maki_json_assembler maki_json_assembler_new(const maki_env *env, maki_sticky_err
                                             uint64_t *byte_count);
 void maki_json_assembler_free(maki_json_assembler *ja); /* accepts a zeroed or freed one */
 
-/* Set the object before any delta: its fields keep their positions. */
+/* Set the object before any delta: its fields are written first, in their order. */
 void maki_json_assembler_start(maki_json_assembler *ja, maki_str object);
 /* Add a delta of a field.  `name` is escaped, without quotes; `value` is JSON, for TEXT and JSON a string.
  * Fields beyond the hundredth are dropped. */

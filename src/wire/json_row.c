@@ -9,9 +9,9 @@
 maki_str maki_member(maki_str object, maki_str name)
 {
     maki_str value;
-    bool there = maki_is_object(object) && maki_json_get(object, name, &value) &&
-                 maki_json_kind_of(value) != MAKI_JSON_NULL;
-    return there ? value : (maki_str){ "", 0 };
+    bool present = maki_is_object(object) && maki_json_get(object, name, &value) &&
+                   maki_json_kind_of(value) != MAKI_JSON_NULL;
+    return present ? value : (maki_str){ "", 0 };
 }
 
 bool maki_key_in(maki_str key, const char *names)
@@ -81,7 +81,7 @@ uint64_t maki_member_count(maki_str object, maki_str name)
 
 /* ---- writing ----------------------------------------------------------------------------------------- */
 
-static maki_status add_line(void *ctx, maki_str bytes, maki_err *err)
+static maki_status add_without_newlines(void *ctx, maki_str bytes, maki_err *err)
 {
     maki_spool *spool = ctx;
     maki_status st = MAKI_OK;
@@ -96,7 +96,7 @@ static maki_status add_line(void *ctx, maki_str bytes, maki_err *err)
 
 maki_sink maki_row_sink(maki_spool *spool)
 {
-    return (maki_sink){ add_line, spool };
+    return (maki_sink){ add_without_newlines, spool };
 }
 
 void maki_write_field(maki_jw *w, maki_str key, maki_str value)

@@ -68,18 +68,18 @@ maki_sink maki_row_sink(maki_spool *spool);
 
 /* "key":value into the open object; the key is escaped, without quotes. */
 void maki_write_field(maki_jw *w, maki_str key, maki_str value);
-/* Has it fields other than these? */
+/* Does the object have other fields than these? */
 bool maki_has_rest(maki_str object, const char *except);
 /* The fields of `object` except those named. */
 void maki_write_rest(maki_jw *w, maki_str object, const char *except);
 /* The same inside "original":{}, unless there are none. */
 void maki_write_original(maki_jw *w, maki_str object, const char *except);
-/* Any JSON as the text of a string; a string stays what it is. */
+/* Any JSON value as the text of a string; a string is written unchanged. */
 void maki_write_quoted(maki_jw *w, maki_str value);
 
 /* ---- ids of calls ------------------------------------------------------------------------------------ */
 
-/* Counts how often each name occurs.  Zeroed is empty.  When it is full, further names share the last counter:
+/* Counts how often each name occurs.  A zeroed counter is empty.  When it is full, further names share the last counter:
  * their ids are still unique. */
 enum { MAKI_NAME_COUNTER = 64 };
 typedef struct maki_name_counter {
@@ -96,7 +96,7 @@ void maki_write_call_id(maki_jw *w, maki_str name, uint32_t nth);
 /* Iterate over the calls of an assistant message: JSON strings, `id` len 0 when it has none. */
 typedef bool (*maki_next_call)(maki_json_iter *iter, maki_str *name, maki_str *id);
 
-/* Results of one turn that are counted when a result looks for its call; more are not a real conversation. */
+/* Maximum number of results of a turn that are counted to find the call of a result. */
 enum { MAKI_RESULTS_MAX = 256 };
 
 /* How a result finds its call: by id, else the `nth_of_name`-th call of its name, else (no name) the

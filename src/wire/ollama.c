@@ -81,13 +81,13 @@ static maki_str tool_name(maki_str message)
 static maki_status emit_result(maki_request_reader *r, maki_str message)
 {
     maki_json_iter turn = maki_request_reader_last_turn(r), calls = { 0 };
-    maki_json_item before;
+    maki_json_item earlier;
     maki_result_lookup lookup = { .name = tool_name(message) };
     maki_jw w;
-    if (maki_json_next(&turn, &before)) calls = calls_of(before.value);
-    while (lookup.nth < MAKI_RESULTS_MAX && maki_json_next(&turn, &before)) {
-        maki_str name = tool_name(before.value);
-        if (!is_result(before.value)) continue;
+    if (maki_json_next(&turn, &earlier)) calls = calls_of(earlier.value);
+    while (lookup.nth < MAKI_RESULTS_MAX && maki_json_next(&turn, &earlier)) {
+        maki_str name = tool_name(earlier.value);
+        if (!is_result(earlier.value)) continue;
         lookup.nth++;
         lookup.nth_of_name += lookup.name.len && name.len && maki_json_same_text(name, lookup.name);
     }
@@ -202,8 +202,8 @@ static uint64_t num_ctx_in(maki_str parameters)
     char text[4096];
     if (!maki_is_string(parameters)) return 0;
     text[maki_json_copy_text(parameters, text, sizeof text - 1)] = '\0';
-    const char *at = strstr(text, "num_ctx");
-    long long tokens = at ? strtoll(at + strlen("num_ctx"), NULL, 10) : 0;
+    const char *setting = strstr(text, "num_ctx");
+    long long tokens = setting ? strtoll(setting + strlen("num_ctx"), NULL, 10) : 0;
     return tokens > 0 && tokens < MAKI_WINDOW_MAX ? (uint64_t)tokens : 0;
 }
 

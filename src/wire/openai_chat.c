@@ -1,18 +1,18 @@
 /* openai_chat.c -- OpenAI's chat completions, which many other servers implement too.
  *
- * Messages are rows already.  A reply is assembled from the deltas of its first choice: fields of the message grow
- * under their own names, tool calls are open parts.  Servers differ in details (index missing or always 0,
- * name repeated, usage in other places); all variants we met are accepted. */
+ * Messages of a request are rows, unchanged.  A reply is assembled from the deltas of its first choice: fields of the
+ * message are concatenated by name, tool calls are open parts.  Servers differ in details (index missing or always 0,
+ * name repeated, usage in other places); all known variants are accepted. */
 #include <stdio.h>
 
 #include "wire/protocol.h"
 
 static const maki_str id_name = { "id", 2 }, name_name = { "name", 4 }, type_name = { "type", 4 };
 
-/* Set a value that should come once: servers repeat it, or send it empty with every delta. */
-static void set_once(maki_json_assembler *g, maki_str name, maki_str value)
+/* Set a value that is sent once, if it is not empty: servers repeat it, or send it empty with every delta. */
+static void set_once(maki_json_assembler *assembler, maki_str name, maki_str value)
 {
-    if (value.len > 2) maki_json_assembler_add(g, MAKI_ASSEMBLE_VALUE, name, value);
+    if (value.len > 2) maki_json_assembler_add(assembler, MAKI_ASSEMBLE_VALUE, name, value);
 }
 
 /* The call that a delta belongs to: by index.  Some servers send none, or 0 for all calls: a different id starts
@@ -26,8 +26,8 @@ static maki_open_part *call_of(maki_wire_reply *r, maki_str delta)
     else if (r->part_count)
         part = r->parts[r->part_count - 1];
     if (part && id.len > 2) {
-        maki_str own = maki_json_assembler_get(&part->fields, id_name);
-        if (own.len && !maki_json_same_text(own, id)) part = NULL;
+        maki_str part_id = maki_json_assembler_get(&part->fields, id_name);
+        if (part_id.len && !maki_json_same_text(part_id, id)) part = NULL;
     }
     return part ? part : maki_reply_add_part(r, maki_count_of(index));
 }
@@ -123,49 +123,50 @@ typedef struct chunk_fields {
     maki_str top[TOP_FIELDS], choice[CHOICE_FIELDS];
 } chunk_fields;
 
-static void read_chunk(maki_str value, chunk_fields *s)
+static void read_chunk(maki_str value, chunk_fields *chunk)
 {
     static const maki_str top[] = { { "id", 2 },    { "model", 5 }, { "choices", 7 },
                                     { "usage", 5 }, { "error", 5 }, { "x_groq", 6 } };
     static const maki_str choice[] = {
         { "index", 5 }, { "delta", 5 }, { "message", 7 }, { "finish_reason", 13 }, { "usage", 5 }
     };
-    maki_member_each(value, top, s->top, TOP_FIELDS);
-    maki_member_each((maki_str){ "", 0 }, choice, s->choice, CHOICE_FIELDS);
-    MAKI_JSON_EACH(item, maki_array_items(s->top[CHOICES])) {
-        maki_member_each(item.value, choice, s->choice, CHOICE_FIELDS);
-        if (maki_count_of(s->choice[INDEX]) == 0) return;
-        maki_member_each((maki_str){ "", 0 }, choice, s->choice, CHOICE_FIELDS);
+    maki_member_each(value, top, chunk->top, TOP_FIELDS);
+    maki_member_each((maki_str){ "", 0 }, choice, chunk->choice, CHOICE_FIELDS);
+    MAKI_JSON_EACH(item, maki_array_items(chunk->top[CHOICES])) {
+        maki_member_each(item.value, choice, chunk->choice, CHOICE_FIELDS);
+        if (maki_count_of(chunk->choice[INDEX]) == 0) return;
+        maki_member_each((maki_str){ "", 0 }, choice, chunk->choice, CHOICE_FIELDS);
     }
 }
 
-static void read_meta(maki_wire_reply *r, maki_str value, chunk_fields *s)
+static void read_meta(maki_wire_reply *r, maki_str value, chunk_fields *chunk)
 {
-    read_chunk(value, s);
-    maki_str usage = s->top[USAGE], stop = s->choice[STOP];
-    if (!usage.len) usage = s->choice[CHOICE_USAGE];
-    if (!usage.len && s->top[GROQ].len) usage = maki_member(s->top[GROQ], MAKI_LIT("usage"));
+    read_chunk(value, chunk);
+    maki_str usage = chunk->top[USAGE], stop = chunk->choice[STOP];
+    if (!usage.len) usage = chunk->choice[CHOICE_USAGE];
+    if (!usage.len && chunk->top[GROQ].len)
+        usage = maki_member(chunk->top[GROQ], MAKI_LIT("usage"));
     if (stop.len) r->complete = true;
-    maki_reply_set_meta_once(r, MAKI_META_ID, s->top[ID]);
-    maki_reply_set_meta_once(r, MAKI_META_MODEL, s->top[MODEL]);
+    maki_reply_set_meta_once(r, MAKI_META_ID, chunk->top[ID]);
+    maki_reply_set_meta_once(r, MAKI_META_MODEL, chunk->top[MODEL]);
     if (maki_is_string(stop)) maki_reply_set_meta(r, MAKI_META_STOP, stop);
-    if (s->top[ERROR].len) maki_reply_set_meta(r, MAKI_META_ERROR, value);
+    if (chunk->top[ERROR].len) maki_reply_set_meta(r, MAKI_META_ERROR, value);
     maki_reply_add_usage(r, usage);
 }
 
 static void on_event(maki_wire_reply *r, maki_str value)
 {
-    chunk_fields s;
-    read_meta(r, value, &s);
-    if (maki_is_object(s.choice[DELTA])) add_delta(r, s.choice[DELTA]);
+    chunk_fields chunk;
+    read_meta(r, value, &chunk);
+    if (maki_is_object(chunk.choice[DELTA])) add_delta(r, chunk.choice[DELTA]);
 }
 
 static void on_body(maki_wire_reply *r, maki_str value)
 {
-    chunk_fields s;
+    chunk_fields chunk;
     maki_jw w;
-    read_meta(r, value, &s);
-    maki_str message = s.choice[MESSAGE];
+    read_meta(r, value, &chunk);
+    maki_str message = chunk.choice[MESSAGE];
     if (!maki_is_object(message)) return;
     if (maki_json_string(message, "role").len > 0) {
         maki_reply_add_row(r, message);
@@ -190,10 +191,10 @@ static void on_end(maki_wire_reply *r)
 {
     maki_str content = MAKI_LIT("content");
     maki_jw w;
-    bool any = maki_json_assembler_any(&r->message, MAKI_LIT("role")) || r->part_count > 0;
+    bool has_message = maki_json_assembler_any(&r->message, MAKI_LIT("role")) || r->part_count > 0;
     maki_reply_flush(r, true);
     maki_str calls = maki_reply_blocks(r);
-    if (!any) return;
+    if (!has_message) return;
     maki_reply_begin_row(r, &w);
     maki_jw_print(&w, "{'role':'assistant'");
     if (maki_json_assembler_has(&r->message, content))
@@ -216,7 +217,7 @@ static maki_wire_usage usage(maki_str u)
                             .output = maki_member_count(u, MAKI_LIT("completion_tokens")),
                             .cache_read = maki_member_count(input, MAKI_LIT("cached_tokens")),
                             .reasoning = maki_member_count(output, MAKI_LIT("reasoning_tokens")) };
-    if (out.cache_read == 0) /* DeepSeek's name */
+    if (out.cache_read == 0) /* DeepSeek's field */
         out.cache_read = maki_member_count(u, MAKI_LIT("prompt_cache_hit_tokens"));
     return out;
 }

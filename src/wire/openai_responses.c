@@ -1,7 +1,7 @@
 /* openai_responses.c -- OpenAI's Responses API: requests and replies are lists of items (response_items.h).
  *
- * Reasoning is held back until the item that follows, whose row it becomes part of.  A stream sends deltas and then each
- * item as a whole, which replaces them; of an item that was cut, the deltas are assembled into its blocks. */
+ * Reasoning is deferred and becomes part of the row of the next item.  A stream sends the deltas of an item, then the
+ * complete item, which replaces them; for a truncated item the deltas are assembled into its blocks. */
 #include "wire/protocol.h"
 #include "wire/response_items.h"
 
@@ -59,7 +59,7 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 /* ---- replies ------------------------------------------------------------------------------------------ */
 
 /* Deltas, by type of event: texts of a message or of reasoning are collected in the part's `inner`, in case the
- * complete item does not come; others are fields of the item. */
+ * stream is truncated; others are fields of the item. */
 static const struct delta_row {
     maki_str type;
     maki_str field;
@@ -135,7 +135,7 @@ static void read_meta(maki_wire_reply *r, maki_str response)
     maki_reply_add_usage(r, v[USAGE]);
 }
 
-/* Why it ended; only valid at the end. */
+/* The stop reason; only valid in the last event. */
 static maki_str stop_reason(maki_str response)
 {
     maki_str details = maki_member(response, MAKI_LIT("incomplete_details"));
@@ -163,15 +163,15 @@ static void on_event(maki_wire_reply *r, maki_str value)
         return;
     }
 #define IS(text) maki_is_text(type, MAKI_LIT(text))
-    bool last = IS("response.completed") || IS("response.incomplete") || IS("response.failed") ||
-                IS("response.cancelled");
+    bool is_last = IS("response.completed") || IS("response.incomplete") || IS("response.failed") ||
+                   IS("response.cancelled");
     if (IS("response.output_item.added")) {
         item_added(r, value);
     } else if (IS("response.output_item.done")) {
         item_done(r, value);
     } else if (IS("error")) {
         maki_reply_set_meta(r, MAKI_META_ERROR, value);
-    } else if (maki_is_object(response) && last) {
+    } else if (maki_is_object(response) && is_last) {
         r->complete = true;
         on_body(r, response);
     } else if (maki_is_object(response)) {

@@ -1,4 +1,4 @@
-/* overflow.c -- recognise a context overflow by the message of the error.
+/* overflow.c -- recognise a context overflow by the message of the error; find the object and the message of an error.
  *
  * Providers have no common error code for it, so the message decides.  Patterns are written
  * as parts: " " between two parts is white space or nothing, "*" is anything on the same line; "<"
@@ -12,7 +12,7 @@
 #include "wire/json_row.h"
 
 static const struct pattern_row {
-    unsigned where; /* applies when this is known */
+    unsigned applies_to; /* MAKI_OVERFLOW_*: the errors that it applies to */
     const char *pattern;
 } rows[] = {
     /* services that speak OpenAI's protocol */
@@ -43,29 +43,29 @@ static const struct pattern_row {
     { MAKI_OVERFLOW_ANY, "prompt is too long" },
 };
 
-static const char cerebras_words[] = "Please reduce the length of the messages or completion";
+static const char cerebras_message[] = "Please reduce the length of the messages or completion";
 
 static bool space_char(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-/* Does the part p[0, n) of a pattern match at text[at]?  *end is the offset after the match. */
-static bool match_part(const char *p, size_t n, maki_str text, size_t at, size_t *end)
+/* Does the part p[0, n) of a pattern match at text[pos]?  *end is the offset after the match. */
+static bool match_part(const char *p, size_t n, maki_str text, size_t pos, size_t *end)
 {
     for (size_t i = 0; i < n; i++) {
-        bool before = at > 0 && maki_is_word(text.ptr[at - 1]);
-        bool here = at < text.len && maki_is_word(text.ptr[at]);
+        bool before = pos > 0 && maki_is_word(text.ptr[pos - 1]);
+        bool after = pos < text.len && maki_is_word(text.ptr[pos]);
         if (p[i] == '<' || p[i] == '>') {
-            if (before == here) return false;
+            if (before == after) return false;
         } else if (p[i] == ' ') {
-            while (at < text.len && space_char(text.ptr[at]))
-                at++;
-        } else if (at >= text.len || maki_lower(text.ptr[at++]) != p[i]) {
+            while (pos < text.len && space_char(text.ptr[pos]))
+                pos++;
+        } else if (pos >= text.len || maki_lower(text.ptr[pos++]) != p[i]) {
             return false;
         }
     }
-    *end = at;
+    *end = pos;
     return true;
 }
 
@@ -73,12 +73,12 @@ static bool match_part(const char *p, size_t n, maki_str text, size_t at, size_t
  * parts only have to follow each other. */
 static bool match_line(const char *p, maki_str line)
 {
-    size_t at = 0;
+    size_t pos = 0;
     for (;;) {
         size_t n = strcspn(p, "*");
-        while (at <= line.len && !match_part(p, n, line, at, &at))
-            at++;
-        if (at > line.len) return false;
+        while (pos <= line.len && !match_part(p, n, line, pos, &pos))
+            pos++;
+        if (pos > line.len) return false;
         if (p[n] == '\0') return true;
         p += n + 1;
     }
@@ -95,17 +95,17 @@ static bool matches(const char *pattern, maki_str text, bool by_line)
     return false;
 }
 
-bool maki_overflow_matches(maki_str words, unsigned known)
+bool maki_overflow_matches(maki_str message, unsigned known)
 {
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (known & rows[i].where &&
-            matches(rows[i].pattern, words, rows[i].where == MAKI_OVERFLOW_ANTHROPIC))
+        if (known & rows[i].applies_to &&
+            matches(rows[i].pattern, message, rows[i].applies_to == MAKI_OVERFLOW_ANTHROPIC))
             return true;
     }
-    return known & MAKI_OVERFLOW_REFUSED && maki_str_has(words, maki_str_of(cerebras_words));
+    return known & MAKI_OVERFLOW_REFUSED && maki_str_has(message, maki_str_of(cerebras_message));
 }
 
-/* ---- the reference ------------------------------------------------------------------------------------ */
+/* ---- the reference operation ------------------------------------------------------------------------------------ */
 
 static bool is_400(maki_str error)
 {
@@ -119,7 +119,7 @@ static bool is_400(maki_str error)
            maki_json_double(status) == 400;
 }
 
-/* The field `message` as text; a string that is empty, or anything else, is nothing. */
+/* The field `message`, decoded; len 0: it is empty or not a string. */
 static maki_str message_of(maki_str error, maki_arena *arena)
 {
     maki_str message = maki_json_string(error, "message");

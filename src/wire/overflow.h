@@ -13,10 +13,10 @@ enum {
     MAKI_OVERFLOW_ANY = 4        /* any error of a provider */
 };
 /* Does the message (decoded) match a pattern that applies to the facts in `known`? */
-bool maki_overflow_matches(maki_str words, unsigned known);
+bool maki_overflow_matches(maki_str message, unsigned known);
 
-/* The object with the fields of an error in any of the formats in use: {"error": {...}}, {"response": {"error": ...}}, an
- * array of one, or the fields alone; or its value, when that is a string. */
+/* The object with the fields of an error, in any known format: {"error": {...}}, {"response": {"error": ...}}, an array
+ * of one, or the fields alone; or its value, when that is a string. */
 maki_str maki_error_object(maki_str error);
 /* Its message, a JSON string; len 0: none. */
 maki_str maki_error_message(maki_str error);

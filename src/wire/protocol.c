@@ -1,5 +1,5 @@
 /* protocol.c -- the table of protocols, in the order of MAKI_PROTOCOL_MAP, and lookups by number and by name.
- * Every lookup returns a descriptor: one of its own (`none`) stands for an unknown protocol. */
+ * Every lookup by number returns a descriptor, `none` for an unknown protocol. */
 #include "wire/protocol.h"
 
 static const maki_protocol_spec none = {

@@ -2,7 +2,7 @@
  *
  * The new bytes are read twice: the first pass validates the JSON, the second finds fields and messages and relies on the
  * first.  A mark is always right after a message, where the same two containers are open: the body's object and
- * the array of messages.  The validator needs no more than that to resume. */
+ * the array of messages.  This is all the state that the validator needs to resume. */
 #include "wire/protocol.h"
 
 #include <string.h>
@@ -18,13 +18,13 @@ static uint64_t max_tokens_in(maki_str options)
 }
 
 /* Claude Code names its session in metadata.user_id: "user_..._session_UUID", or a JSON text with a
- * session_id.  Either way it is the word after "session_". */
+ * session_id.  Either way the id follows "session_". */
 static maki_str session_in(maki_str user_id)
 {
     maki_str text = maki_json_inside(user_id);
-    size_t at = maki_str_find_nocase(text, MAKI_LIT("session_"));
-    if (at == text.len) return (maki_str){ "", 0 };
-    text = maki_str_from(text, at + strlen("session_"));
+    size_t start = maki_str_find_nocase(text, MAKI_LIT("session_"));
+    if (start == text.len) return (maki_str){ "", 0 };
+    text = maki_str_from(text, start + strlen("session_"));
     if (maki_str_starts(text, MAKI_LIT("id\\\""))) text = maki_str_from(text, 4);
     while (text.len && strchr("\\\": ", text.ptr[0]))
         text = maki_str_from(text, 1);
@@ -50,13 +50,13 @@ static maki_str client_id_in(maki_str metadata)
         (span).len = (value).len;                                          \
     } while (0)
 
-static maki_status set_field(maki_request_reader *r, maki_field what, maki_str value)
+static maki_status set_field(maki_request_reader *r, maki_field field, maki_str value)
 {
     maki_wire_mark *m = &r->mark;
     maki_str id = { "", 0 };
     bool null = maki_json_kind_of(value) == MAKI_JSON_NULL;
     if (null) value.len = 0;
-    switch (what) {
+    switch (field) {
     case MAKI_FIELD_MODEL:
         if (!null && !maki_is_string(value))
             return maki_fail(r->err, MAKI_INVALID, "model must be a string");
@@ -176,9 +176,9 @@ maki_status maki_request_reader_end(maki_request_reader *r, maki_jw *w, maki_str
 
 /* ---- iterating ---------------------------------------------------------------------------------------- */
 
-static void skip_chars(maki_json_iter *c, const char *what)
+static void skip_chars(maki_json_iter *c, const char *chars)
 {
-    while (c->at < c->end && strchr(what, *c->at))
+    while (c->at < c->end && strchr(chars, *c->at))
         c->at++;
 }
 
@@ -234,12 +234,12 @@ static maki_status check_json(maki_request_reader *r)
 {
     static const maki_json_scan_options plain = { 0 };
     maki_json_scan scan;
-    size_t at = r->mark.at;
-    if (at)
-        maki_json_scan_resume(&scan, &plain, at, "{[");
+    size_t start = r->mark.at;
+    if (start)
+        maki_json_scan_resume(&scan, &plain, start, "{[");
     else
         maki_json_scan_init(&scan, &plain);
-    maki_status st = maki_json_scan_push(&scan, maki_str_from(r->body, at), r->err);
+    maki_status st = maki_json_scan_push(&scan, maki_str_from(r->body, start), r->err);
     if (st == MAKI_OK) st = maki_json_scan_end(&scan, r->err);
     if (st == MAKI_TOOBIG) return maki_fail(r->err, MAKI_INVALID, "the request is nested too deep");
     return st;
@@ -264,7 +264,7 @@ static maki_status read_body(maki_request_reader *r)
     return st == MAKI_OK ? read_fields(r, &c) : st;
 }
 
-/* Fail when the messages are missing without a reason. */
+/* Fail when the messages are missing, unless the request refers to stored ones. */
 static maki_status check_messages(maki_request_reader *r)
 {
     const maki_protocol_spec *p = r->protocol;

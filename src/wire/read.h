@@ -40,10 +40,11 @@ typedef struct maki_request_reader {
     maki_spool row;              /* the row being written */
     maki_spool reasoning;    /* Responses: reasoning items of the next row, a comma after each */
     maki_str prompt, images; /* generate's */
-    bool found;              /* the field with the messages was there */
+    bool found;              /* the field with the messages was present */
 } maki_request_reader;
 
-/* Emit a row written with `w`, which stands for the span `item` of the body (len 0: reading cannot resume after it). */
+/* Emit a row written with `w`, which was converted from the span `item` of the body (len 0: reading cannot resume after
+ * it). */
 void maki_request_reader_begin(maki_request_reader *r, maki_jw *w);
 maki_status maki_request_reader_end(maki_request_reader *r, maki_jw *w, maki_str item);
 /* Emit a row that is a span of the body. */
@@ -52,7 +53,7 @@ maki_status maki_request_reader_emit(maki_request_reader *r, maki_str row);
 /* Fail with the position of the item: "messages[3] must be ...". */
 maki_status maki_request_reader_fail(maki_request_reader *r, const char *why);
 
-/* The same for an item that is not in an array. */
+/* Fail because the value of the field with the messages is not an array. */
 maki_status maki_request_reader_wrong_type(maki_request_reader *r);
 
 /* The last assistant message and the messages after it, up to the mark, as array items. */

@@ -1,9 +1,9 @@
 /* reply.c -- parse a reply: split its bytes into events, give them to the protocol, collect the result.
  *
  * The Content-Type decides how: server-sent events, lines, or a whole body, which is examined at the end: it may
- * be JSON, an array that was cut, or a stream with the wrong type.  Invalid events are counted in `invalid` and
+ * be JSON, a truncated array, or a stream with the wrong type.  Invalid events are counted in `invalid` and
  * skipped; an event over EVENT_MAX is skipped, a message over MAKI_WIRE_ROW_MAX abandoned, and what follows is still
- * read, for usage.  A stream between two events holds at most KEEP_BUFFER of each buffer. */
+ * read, for usage.  Between two events each buffer has a capacity of at most IDLE_BUFFER_MAX. */
 #include "wire/reply.h"
 
 #include <string.h>
@@ -16,13 +16,13 @@
 #include "wire/protocol.h"
 
 enum {
-    EVENT_MAX = 16 << 20,   /* bytes of an event: longer ones are skipped */
-    BODY_MEMORY = 64 << 10, /* of a body, a line, rows: more is spooled to a file */
-    KEEP_BUFFER = 2 << 10,  /* buffer of an idle stream */
-    SLICE = 64 << 10,       /* parsed at a time, so that little is lost with a long event */
-    PARTS_MAX = 4096,       /* incomplete parts at a time */
-    ERROR_TEXT = 4 << 10,   /* of an error that is not JSON */
-    DEPTH = 500             /* of an event, so that the log takes its row */
+    EVENT_MAX = 16 << 20,      /* bytes of an event: longer ones are skipped */
+    BODY_MEMORY = 64 << 10,    /* bytes in memory of a body, a line, rows; more goes to a file */
+    IDLE_BUFFER_MAX = 2 << 10, /* capacity of a buffer between two events; larger ones are freed */
+    SLICE = 64 << 10,          /* bytes parsed at a time: a too long event drops the rest of one */
+    PARTS_MAX = 4096,          /* incomplete parts at a time */
+    ERROR_TEXT_MAX = 4 << 10,  /* bytes stored of an error that is not JSON */
+    DEPTH_MAX = 500            /* maximum depth of an event, so that the log accepts its row */
 };
 
 /* ---- opening and closing ------------------------------------------------------------------------------ */
@@ -45,7 +45,7 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
                             .usage = maki_json_assembler_new(env, &r->failure, &r->meta_bytes),
                             .row_text = maki_spool_new(env, BODY_MEMORY),
                             .usage_json = maki_spool_new(env, BODY_MEMORY) };
-    bool error = http_status >= 400; /* its body is one value, whatever the type says */
+    bool error = http_status >= 400; /* its body is one value, whatever the Content-Type */
     if (!error && maki_str_has_nocase(type, MAKI_LIT("event-stream"))) r->form = MAKI_FORM_EVENTS;
     if (!error && maki_str_has_nocase(type, MAKI_LIT("ndjson"))) r->form = MAKI_FORM_LINES;
     *out = r;
@@ -59,7 +59,7 @@ static void free_part(maki_wire_reply *r, maki_open_part *part)
     r->env->alloc->resize(r->env->alloc, part, sizeof *part, 0);
 }
 
-/* Free what was assembled of the message. */
+/* Free the assembled parts of the message. */
 static void free_message(maki_wire_reply *r)
 {
     const maki_alloc *alloc = r->env->alloc;
@@ -89,14 +89,14 @@ void maki_wire_reply_close(maki_wire_reply *r)
     alloc->resize(alloc, r, sizeof *r, 0);
 }
 
-/* The row would be too large: drop the message and what follows of it. */
+/* The row would be too large: drop the message, also its later deltas. */
 static void abandon(maki_wire_reply *r)
 {
     r->abandoned = r->invalid = true;
     free_message(r);
 }
 
-/* ---- facts -------------------------------------------------------------------------------------------- */
+/* ---- metadata -------------------------------------------------------------------------------------------- */
 
 void maki_reply_set_meta(maki_wire_reply *r, maki_str name, maki_str value)
 {
@@ -220,7 +220,7 @@ void maki_reply_add_row(maki_wire_reply *r, maki_str row)
 
 static bool is_json(maki_str *text)
 {
-    static const maki_json_scan_options options = { .max_depth = DEPTH };
+    static const maki_json_scan_options options = { .max_depth = DEPTH_MAX };
     if (maki_json_scan_text(*text, &options, NULL) != MAKI_OK) return false;
     *text = maki_trim_space(*text);
     return true;
@@ -264,8 +264,8 @@ static maki_str skip_event(maki_wire_reply *r, maki_str bytes)
 /* Free the large buffers that a long event left. */
 static void shrink_buffers(maki_sse *sse)
 {
-    if (sse->data.len == 0 && sse->data.capacity > KEEP_BUFFER) maki_buf_free(&sse->data);
-    if (sse->line.len == 0 && sse->line.capacity > KEEP_BUFFER) maki_buf_free(&sse->line);
+    if (sse->data.len == 0 && sse->data.capacity > IDLE_BUFFER_MAX) maki_buf_free(&sse->data);
+    if (sse->line.len == 0 && sse->line.capacity > IDLE_BUFFER_MAX) maki_buf_free(&sse->line);
 }
 
 static void add_events(maki_wire_reply *r, maki_str bytes)
@@ -292,7 +292,7 @@ static void end_line(maki_wire_reply *r)
 {
     maki_str line = maki_sticky_text(&r->failure, &r->body);
     if (maki_trim_space(line).len) handle_event(r, line);
-    if (r->body.memory.capacity > KEEP_BUFFER)
+    if (r->body.memory.capacity > IDLE_BUFFER_MAX)
         maki_spool_free(&r->body);
     else
         maki_spool_clear(&r->body);
@@ -331,15 +331,15 @@ maki_status maki_wire_reply_add(maki_wire_reply *r, maki_str bytes, maki_err *er
 
 /* ---- the end ------------------------------------------------------------------------------------------ */
 
-/* The items of an array, which may be truncated, are events. */
-typedef struct items {
+/* Handle the items of an array, which may be truncated, as events. */
+typedef struct array_items {
     maki_wire_reply *reply;
     maki_str text;
-} items;
+} array_items;
 
 static maki_status on_item(void *ctx, const maki_json_span *span, maki_err *err)
 {
-    items *list = ctx;
+    array_items *list = ctx;
     (void)err;
     if (span->depth == 1)
         handle_event(list->reply,
@@ -349,15 +349,15 @@ static maki_status on_item(void *ctx, const maki_json_span *span, maki_err *err)
 
 static void read_array(maki_wire_reply *r, maki_str text)
 {
-    items list = { r, text };
+    array_items list = { r, text };
     maki_json_scan_options options = {
-        .max_depth = DEPTH, .report_depth = 1, .on_span = on_item, .ctx = &list
+        .max_depth = DEPTH_MAX, .report_depth = 1, .on_span = on_item, .ctx = &list
     };
     maki_json_scan scan;
     maki_json_scan_init(&scan, &options);
     maki_status st = maki_json_scan_push(&scan, text, r->failure.err);
     if (st == MAKI_INVALID || st == MAKI_TOOBIG)
-        r->invalid = true; /* the items before were read */
+        r->invalid = true; /* the items before the error were read */
     else
         maki_sticky_set(&r->failure, st);
 }
@@ -365,10 +365,10 @@ static void read_array(maki_wire_reply *r, maki_str text)
 /* An error that is not JSON: store the start of its text. */
 static void set_text_error(maki_wire_reply *r, maki_str text)
 {
-    maki_buf json = maki_buf_new(r->env->alloc, 8 * ERROR_TEXT);
+    maki_buf json = maki_buf_new(r->env->alloc, 8 * ERROR_TEXT_MAX);
     maki_jw w;
     size_t valid_len = 0;
-    text = maki_str_to(text, text.len < ERROR_TEXT ? text.len : ERROR_TEXT);
+    text = maki_str_to(text, text.len < ERROR_TEXT_MAX ? text.len : ERROR_TEXT_MAX);
     if (!maki_utf8_valid(text, &valid_len)) text.len = valid_len;
     maki_sticky_begin(&r->failure, maki_buf_sink(&json), &w);
     maki_jw_print(&w, "{'status':%i,'message':%s}", (int64_t)r->http_status, text);
@@ -377,8 +377,8 @@ static void set_text_error(maki_wire_reply *r, maki_str text)
     maki_buf_free(&json);
 }
 
-/* A body that is not one JSON value: an array, or a stream with the wrong Content-Type, or unknown. */
-static void read_unknown(maki_wire_reply *r, maki_str text)
+/* A body that is not one JSON value: an array, a stream with the wrong Content-Type, or an unknown format. */
+static void read_other_format(maki_wire_reply *r, maki_str text)
 {
     static const maki_str prefixes[] = { { "data:", 5 }, { "event:", 6 }, { ":", 1 } };
     maki_str trimmed = maki_trim_space(text);
@@ -407,7 +407,7 @@ static void read_unknown(maki_wire_reply *r, maki_str text)
     }
 }
 
-static void read_whole(maki_wire_reply *r)
+static void read_whole_body(maki_wire_reply *r)
 {
     maki_str text = maki_sticky_text(&r->failure, &r->body), value = text;
     if (r->failure.status != MAKI_OK || r->abandoned) return;
@@ -419,7 +419,7 @@ static void read_whole(maki_wire_reply *r)
     } else if (maki_trim_space(text).len == 0) {
         return;
     } else if (!json) {
-        read_unknown(r, text);
+        read_other_format(r, text);
     } else if (maki_is_array(value)) {
         read_array(r, value);
     } else if (maki_is_object(value)) {
@@ -430,11 +430,11 @@ static void read_whole(maki_wire_reply *r)
     }
 }
 
-/* The input has ended: handle what is still buffered. */
+/* The input has ended: handle the buffered rest. */
 static void read_to_end(maki_wire_reply *r)
 {
     if (r->form == MAKI_FORM_WHOLE) {
-        read_whole(r);
+        read_whole_body(r);
         return;
     }
     r->at_end = true;

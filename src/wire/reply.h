@@ -1,4 +1,4 @@
-/* reply.h -- the state of a reply being parsed, and what the files of the protocols do with it.
+/* reply.h -- the state of a reply being parsed, and the functions by which the protocols' files fill it.
  *
  * reply.c splits the bytes into events (or collects a whole body); the protocol's file assembles their contents and,
  * at the end, writes the rows.  No function here returns a status: the first failure sticks to the
@@ -11,7 +11,7 @@
 #include "wire/json_row.h"
 #include "wire/wire.h"
 
-/* A block, call or item that arrives in deltas, known by its index. */
+/* A block, call or item that arrives in deltas, identified by its index. */
 typedef struct maki_open_part {
     uint64_t index;
     bool done;
@@ -61,7 +61,7 @@ struct maki_wire_reply {
 
 /* ---- meta --------------------------------------------------------------------------------------------- */
 
-/* Set a value unless it has len 0.  The last one wins; with _once, for what every event repeats, the first. */
+/* Set a value unless it has len 0.  The last value wins; with _once, for values that every event repeats, the first. */
 void maki_reply_set_meta(maki_wire_reply *r, maki_str name, maki_str value);
 void maki_reply_set_meta_once(maki_wire_reply *r, maki_str name, maki_str string);
 #define MAKI_META_MODEL MAKI_LIT("model")

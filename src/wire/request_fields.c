@@ -1,5 +1,5 @@
-/* request_fields.c -- what follows from the fields of a request for every protocol: levels of thinking, how the
- * provider takes reasoning (by the beginning of its name, or the model's), the choice of tools. */
+/* request_fields.c -- values derived from the fields of a request, for every protocol: the level of thinking, how
+ * earlier reasoning is sent (by the prefix of the provider's name, else of the model's), the choice of tools. */
 #include "wire/request_fields.h"
 
 #include "base/err.h"
@@ -34,7 +34,7 @@ bool maki_request_thinks(const maki_request *r)
     return r->thinking >= MAKI_THINKING_MINIMAL;
 }
 
-static bool has_prefix(maki_str text, const char *const *names, size_t count)
+static bool has_any_prefix(maki_str text, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (maki_str_starts(text, maki_str_of(names[i]))) return true;
@@ -47,8 +47,8 @@ maki_reasoning maki_request_reasoning(const maki_request *r)
     static const char *const content[] = { "deepseek", "zai", "z.ai", "zhipu", "glm" };
     static const char *const refused[] = { "openai", "azure", "gpt-", "chatgpt", "o1", "o3", "o4" };
     maki_str provider = r->provider.len ? r->provider : r->model;
-    if (has_prefix(provider, content, 5)) return MAKI_REASONING_CONTENT;
-    return has_prefix(provider, refused, 7) ? MAKI_REASONING_REFUSED : MAKI_REASONING_AS_IT_CAME;
+    if (has_any_prefix(provider, content, 5)) return MAKI_REASONING_CONTENT;
+    return has_any_prefix(provider, refused, 7) ? MAKI_REASONING_REFUSED : MAKI_REASONING_UNCHANGED;
 }
 
 bool maki_tool_choice_is(const maki_request *r, const char *word)

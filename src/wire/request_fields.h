@@ -1,4 +1,5 @@
-/* request_fields.h -- the fields of a request to write, independent of the protocol (assemble/request.h writes it). */
+/* request_fields.h -- the fields of a request to write, independent of the protocol (assemble/request.h writes it), and
+ * values derived from them: the level of thinking, how earlier reasoning is sent, the choice of tools. */
 #ifndef MAKI_WIRE_REQUEST_FIELDS_H
 #define MAKI_WIRE_REQUEST_FIELDS_H
 
@@ -16,9 +17,9 @@ typedef enum maki_thinking {
 
 /* What a chat completions server accepts of earlier reasoning. */
 typedef enum maki_reasoning {
-    MAKI_REASONING_AS_IT_CAME, /* fields are sent back unchanged, blocks left out */
-    MAKI_REASONING_CONTENT,    /* blocks become reasoning_content: DeepSeek, Z.ai */
-    MAKI_REASONING_REFUSED     /* none may be sent: OpenAI */
+    MAKI_REASONING_UNCHANGED, /* fields are sent back unchanged, blocks left out */
+    MAKI_REASONING_CONTENT,   /* blocks become reasoning_content: DeepSeek, Z.ai */
+    MAKI_REASONING_REFUSED    /* none may be sent: OpenAI */
 } maki_reasoning;
 
 /* Messages that are not in the log and go right before the newest message of the user (not counting results), or at

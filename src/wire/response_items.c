@@ -112,7 +112,7 @@ static void write_content(maki_jw *w, maki_str content, maki_str reasoning)
     }
     maki_jw_array(w);
     if (reasoning.len)
-        maki_jw_raw(w, maki_str_to(reasoning, reasoning.len - 1)); /* no last comma */
+        maki_jw_raw(w, maki_str_to(reasoning, reasoning.len - 1)); /* without the trailing comma */
     if (maki_is_string(content)) {
         write_text(w, MAKI_LIT("{}"), content);
     } else if (maki_is_object(content)) {
@@ -171,7 +171,7 @@ static void write_output(maki_jw *w, maki_str item)
 
 static void write_blocks(maki_jw *w, maki_str role, maki_str reasoning, maki_str item)
 {
-    if (reasoning.len) reasoning.len--; /* without the last comma */
+    if (reasoning.len) reasoning.len--; /* without the trailing comma */
     maki_jw_print(w, "{'role':%v,'content':[%v,%v]}", role, reasoning, item);
 }
 

@@ -9,7 +9,7 @@
 
 typedef struct maki_sticky_error {
     maki_status status; /* the first failure; nothing is done after it */
-    maki_err *err;      /* of the call we are in */
+    maki_err *err;      /* of the current call */
 } maki_sticky_error;
 
 void maki_sticky_add(maki_sticky_error *failure, maki_spool *spool, maki_str bytes);

@@ -7,8 +7,8 @@
  * Each protocol has one file (anthropic.c, openai_chat.c, openai_responses.c, ollama.c, gemini.c) with its descriptor
  * (protocol.h); this header is what they have in common.
  *
- * A row is a message in the shape in which the log keeps it: Anthropic's and OpenAI's chat messages are
- * kept verbatim, messages of other protocols are converted to one of these two shapes.  Fields without a place there
+ * A row is a message in the shape in which the log stores it: Anthropic's and OpenAI's chat messages are
+ * stored verbatim, messages of other protocols are converted to one of these two shapes.  Fields without a place there
  * go into a field `original`, so that the message can be written again in its own protocol.
  * A call without an id gets a synthetic one derived from the message alone ("call_NAME_0"), so that the reply and
  * the copy the client sends back have the same ids. */
@@ -102,7 +102,7 @@ maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str
 /* ---- tokens ------------------------------------------------------------------------------------------ */
 
 typedef struct maki_wire_tokens {
-    uint64_t system, tools, messages; /* including what the model's family adds around them */
+    uint64_t system, tools, messages; /* including the overhead of the model's family */
     uint64_t all;                     /* the sum, plus the start of the reply */
 } maki_wire_tokens;
 
@@ -131,7 +131,7 @@ typedef struct maki_wire_result {
     const maki_str *rows; /* messages for the log; usually one */
     size_t row_count;
     maki_wire_usage usage;
-    maki_str usage_json; /* as the provider sent it; len 0: none */
+    maki_str usage_json; /* the provider's own JSON; len 0: none */
     maki_str model, id,
         stop;       /* JSON strings; len 0: missing.  stop: the provider's own stop reason */
     maki_str error; /* a JSON value; len 0: neither the reply nor an event was an error */

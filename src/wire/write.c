@@ -1,4 +1,4 @@
-/* write.c -- order rows for a protocol: results after their calls, everything else after the turn.
+/* write.c -- order rows for a protocol: results right after their calls, other rows after the turn.
  *
  * While calls wait for their results, other rows are deferred.  A turn ends, with synthetic results for the calls without
  * one, when the next calls come, when too many rows are deferred, or at the end of the log. */
@@ -10,8 +10,8 @@
 
 enum {
     DEFERRED_MAX = 64,      /* rows deferred between a call and its result */
-    SPOOL_MEMORY = 1 << 20, /* of each spool */
-    TURN_MEMORY = 32 << 20  /* memory for the ids of one turn */
+    SPOOL_MEMORY = 1 << 20, /* bytes of each spool in memory */
+    TURN_MEMORY = 32 << 20  /* bytes for the ids of one turn */
 };
 
 static const maki_str none = { "", 0 };
@@ -125,11 +125,12 @@ static void begin_turn(maki_wire_writer *wr)
 /* The synthetic id of a call without one, as in reading (json_row.h). */
 static maki_str synthetic_id(maki_wire_writer *wr, maki_str name)
 {
-    unsigned same = 0;
+    unsigned same_name_count = 0;
     for (size_t i = 0; i < wr->pending_count; i++)
-        same += maki_json_same_text(wr->pending[i].name, name);
+        same_name_count += maki_json_same_text(wr->pending[i].name, name);
     maki_str inside = maki_json_inside(name);
-    return maki_arena_print(&wr->arena, "\"call_%.*s_%u\"", (int)inside.len, inside.ptr, same);
+    return maki_arena_print(&wr->arena, "\"call_%.*s_%u\"", (int)inside.len, inside.ptr,
+                            same_name_count);
 }
 
 static bool is_id_char(char c)
@@ -141,22 +142,23 @@ static bool is_id_char(char c)
  * number of the turn appended. */
 static maki_str protocol_id(maki_wire_writer *wr, maki_str id, maki_str name)
 {
-    const maki_protocol_writing *rule = wr->writing;
+    const maki_protocol_writing *format = wr->writing;
     maki_str inside = maki_json_inside(id), tool = maki_json_inside(name),
              prefix = MAKI_LIT("call_");
-    char end[32] = "\"";
-    if (rule->ids_unique && maki_str_starts(inside, prefix) &&
+    char suffix[32] = "\"";
+    if (format->ids_unique && maki_str_starts(inside, prefix) &&
         maki_str_starts(maki_str_from(inside, prefix.len), tool))
-        snprintf(end, sizeof end, "_%llu\"", (unsigned long long)wr->turns);
-    size_t len = 1 + inside.len + strlen(end);
-    char *own = maki_arena_get(&wr->arena, len);
-    if (!own) return none;
-    own[0] = '"';
+        snprintf(suffix, sizeof suffix, "_%llu\"", (unsigned long long)wr->turns);
+    size_t len = 1 + inside.len + strlen(suffix);
+    char *adapted = maki_arena_get(&wr->arena, len);
+    if (!adapted) return none;
+    adapted[0] = '"';
     for (size_t i = 0; i < inside.len; i++)
-        own[1 + i] = !rule->ids_alphanumeric || is_id_char(inside.ptr[i]) ? inside.ptr[i] : '_';
-    memcpy(own + 1 + inside.len, end, strlen(end));
-    maki_str out = { own, len };
-    if (!rule->id_max || len - 2 <= rule->id_max) return out;
+        adapted[1 + i] =
+            !format->ids_alphanumeric || is_id_char(inside.ptr[i]) ? inside.ptr[i] : '_';
+    memcpy(adapted + 1 + inside.len, suffix, strlen(suffix));
+    maki_str out = { adapted, len };
+    if (!format->id_max || len - 2 <= format->id_max) return out;
     return maki_arena_print(&wr->arena, "\"call_%016llx\"",
                             (unsigned long long)maki_json_text_hash(out));
 }
@@ -166,10 +168,10 @@ maki_pending_call *maki_writer_add_call(maki_wire_writer *wr, maki_content_part 
     begin_turn(wr);
     if (call->name.len == 0) call->name = MAKI_LIT("\"tool\"");
     if (call->id.len <= 2) call->id = synthetic_id(wr, call->name);
-    maki_pending_call *moved = maki_arena_grow(&wr->arena, wr->pending, wr->pending_count,
+    maki_pending_call *grown = maki_arena_grow(&wr->arena, wr->pending, wr->pending_count,
                                                &wr->pending_capacity, sizeof(maki_pending_call));
-    if (!moved) return NULL;
-    wr->pending = moved;
+    if (!grown) return NULL;
+    wr->pending = grown;
     maki_pending_call *pending = &wr->pending[wr->pending_count];
     *pending = (maki_pending_call){ 0 };
     pending->id = protocol_id(wr, call->id, call->name);
@@ -187,8 +189,8 @@ maki_pending_call *maki_writer_add_call(maki_wire_writer *wr, maki_content_part 
 static maki_pending_call *find_call(maki_wire_writer *wr, const maki_content_part *result)
 {
     for (size_t i = 0; i < wr->pending_count; i++) {
-        size_t at = (wr->next + i) % wr->pending_count; /* results mostly come in order */
-        maki_pending_call *pending = &wr->pending[at];
+        size_t index = (wr->next + i) % wr->pending_count; /* results mostly come in order */
+        maki_pending_call *pending = &wr->pending[index];
         if (result->id.len > 2) {
             if (maki_json_same_text(pending->row_id, result->id)) return pending;
         } else if (!pending->answered) {
@@ -253,23 +255,23 @@ static void write_result(maki_wire_writer *wr, maki_pending_call *pending,
     flush_early(wr);
 }
 
-/* Write the results in a row.  Has it other parts? */
+/* Write the results in a row; true: it has other parts. */
 static bool write_results(maki_wire_writer *wr, const maki_content_parts *row)
 {
     maki_content_parts parts = *row;
     maki_content_part part;
-    bool more = false;
+    bool has_other_parts = false;
     while (maki_content_parts_next(&parts, &part)) {
         maki_pending_call *pending = part.kind == MAKI_CONTENT_RESULT ? find_call(wr, &part) : NULL;
         if (pending)
             write_result(wr, pending, &part);
         else
-            more = true;
+            has_other_parts = true;
     }
-    return more;
+    return has_other_parts;
 }
 
-/* The remaining calls get no result. */
+/* End the turn: the remaining calls get a synthetic result, unless the style has no_synthetic. */
 static void end_turn(maki_wire_writer *wr)
 {
     static const maki_content_part interrupted = {
@@ -296,16 +298,16 @@ maki_row_parts maki_row_parts_of(maki_wire_writer *wr, const maki_content_parts 
     return (maki_row_parts){ .wr = wr, .row = *row };
 }
 
-bool maki_row_parts_next(maki_row_parts *s, maki_content_part *out)
+bool maki_row_parts_next(maki_row_parts *iter, maki_content_part *out)
 {
     for (;;) {
-        if (s->inner && maki_content_parts_next(&s->result, out)) return true;
-        s->inner = false;
-        if (!maki_content_parts_next(&s->row, out)) return false;
+        if (iter->inner && maki_content_parts_next(&iter->result, out)) return true;
+        iter->inner = false;
+        if (!maki_content_parts_next(&iter->row, out)) return false;
         if (out->kind != MAKI_CONTENT_RESULT) return true;
-        if (find_call(s->wr, out)) continue;
-        s->result = maki_content_parts_in(out->content);
-        s->inner = true;
+        if (find_call(iter->wr, out)) continue;
+        iter->result = maki_content_parts_in(out->content);
+        iter->inner = true;
     }
 }
 
@@ -322,9 +324,9 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row)
 
 static void defer(maki_wire_writer *wr, maki_str row)
 {
-    maki_sink line = maki_row_sink(&wr->deferred);
+    maki_sink sink = maki_row_sink(&wr->deferred);
     if (wr->failure.status == MAKI_OK)
-        wr->failure.status = line.write(line.ctx, row, wr->failure.err);
+        wr->failure.status = sink.write(sink.ctx, row, wr->failure.err);
     maki_sticky_add(&wr->failure, &wr->deferred, MAKI_LIT("\n"));
     wr->deferred_count++;
 }
@@ -341,7 +343,7 @@ static void flush_deferred(maki_wire_writer *wr)
     wr->deferred_count = 0;
 }
 
-static void add(maki_wire_writer *wr, maki_str json)
+static void add_row(maki_wire_writer *wr, maki_str json)
 {
     const maki_content_parts row = maki_content_parts_of(json);
     bool same_turn =
@@ -370,7 +372,7 @@ static maki_status current_status(maki_wire_writer *wr, maki_err *err)
 maki_status maki_wire_writer_add(maki_wire_writer *wr, maki_str row, maki_err *err)
 {
     wr->failure.err = err;
-    add(wr, row);
+    add_row(wr, row);
     return current_status(wr, err);
 }
 

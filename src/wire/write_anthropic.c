@@ -5,19 +5,19 @@
 #include "wire/protocol.h"
 
 enum {
-    LONE_MAX = 32 << 10, /* a longer string is not buffered */
-    MAX_TOKENS = 8192    /* max_tokens is required */
+    STRING_MAX = 32 << 10, /* bytes of a buffered string; a longer one is written as a block */
+    MAX_TOKENS = 8192      /* default of max_tokens, which the API requires */
 };
 
 /* ---- messages ------------------------------------------------------------------------------------------- */
 
-static void write_head(maki_wire_writer *wr)
+static void begin_message(maki_wire_writer *wr)
 {
     maki_jw_print(
         wr->w, "{'role':%z,'content':", wr->open == MAKI_SPEAKER_ASSISTANT ? "assistant" : "user");
 }
 
-/* Nothing is written until it is known whether the message is a single string. */
+/* The start of a message is written only when it is known whether it is a single string. */
 static void begin(maki_wire_writer *wr, maki_speaker speaker)
 {
     (void)speaker;
@@ -33,7 +33,7 @@ static void end(maki_wire_writer *wr)
     }
     maki_str string = maki_sticky_text(&wr->failure, &wr->content);
     if (string.len == 0) return;
-    write_head(wr);
+    begin_message(wr);
     maki_jw_print(wr->w, "%v}", string);
 }
 
@@ -49,7 +49,7 @@ static maki_jw *begin_blocks(maki_wire_writer *wr, maki_speaker speaker)
     if (!wr->single_string) return wr->w;
     maki_str string = maki_sticky_text(&wr->failure, &wr->content);
     wr->single_string = false;
-    write_head(wr);
+    begin_message(wr);
     maki_jw_array(wr->w);
     if (string.len) write_text(wr->w, string);
     return wr->w;
@@ -89,8 +89,8 @@ static bool is_supported(const maki_content_part *part)
     case MAKI_CONTENT_IMAGE:
     case MAKI_CONTENT_FILE: return true;
     case MAKI_CONTENT_THINKING: {
-        bool hidden = maki_json_string(part->block, "data").len > 2;
-        return native_of(part) && (hidden || maki_json_string(part->block, "signature").len > 2);
+        bool redacted = maki_json_string(part->block, "data").len > 2;
+        return native_of(part) && (redacted || maki_json_string(part->block, "signature").len > 2);
     }
     case MAKI_CONTENT_OTHER: return native_of(part) != NULL;
     default: return false;
@@ -110,10 +110,10 @@ static void write_media(maki_jw *w, const maki_content_part *part)
 
 static void write_block(maki_jw *w, const maki_content_part *part)
 {
-    const struct native_row *own = native_of(part);
-    if (own) {
+    const struct native_row *native = native_of(part);
+    if (native) {
         maki_jw_object(w);
-        maki_write_fields(w, part->block, part->text, own->fields);
+        maki_write_fields(w, part->block, part->text, native->fields);
         maki_jw_end_object(w);
     } else if (part->kind == MAKI_CONTENT_TEXT) {
         write_text(w, part->text);
@@ -134,11 +134,11 @@ static void write_call(maki_wire_writer *wr, maki_content_part *call)
 
 /* ---- rows ----------------------------------------------------------------------------------------------- */
 
-/* Buffer a message that is a single string. */
+/* Buffer a part that may be the whole message, as a single string; false: it is not one. */
 static bool defer_string(maki_wire_writer *wr, const maki_content_part *part, maki_speaker speaker)
 {
-    bool bare = part->kind == MAKI_CONTENT_TEXT && part->block.len == 0;
-    if (!bare || wr->open == speaker || part->text.len > LONE_MAX) return false;
+    bool single_string = part->kind == MAKI_CONTENT_TEXT && part->block.len == 0;
+    if (!single_string || wr->open == speaker || part->text.len > STRING_MAX) return false;
     maki_writer_begin(wr, speaker);
     maki_sticky_add(&wr->failure, &wr->content, part->text);
     return true;
@@ -156,7 +156,7 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
     }
 }
 
-static void write_inner(maki_jw *w, maki_str content)
+static void write_result_content(maki_jw *w, maki_str content)
 {
     maki_content_parts parts = maki_content_parts_in(content);
     maki_content_part part;
@@ -179,7 +179,7 @@ static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_ca
 {
     (void)wr;
     maki_jw_print(w, "{'type':'tool_result','tool_use_id':%v", pending->id);
-    write_inner(w, part->content);
+    write_result_content(w, part->content);
     maki_jw_print(w, "'is_error':%v,'cache_control':%v}",
                   part->error ? MAKI_LIT("true") : MAKI_LIT(""), part->cache);
 }
@@ -192,7 +192,7 @@ static void before_result(maki_wire_writer *wr, const maki_pending_call *pending
 
 /* ---- requests ------------------------------------------------------------------------------------------- */
 
-static unsigned number_at(maki_str *text)
+static unsigned parse_number(maki_str *text)
 {
     unsigned n = 0;
     while (text->len && text->ptr[0] >= '0' && text->ptr[0] <= '9' && n < 100000) {
@@ -213,9 +213,9 @@ static bool has_adaptive_thinking(maki_str model)
         rest = maki_str_from(rest, 1);
     if (rest.len == 0 || rest.ptr[0] != '-') return false;
     rest = maki_str_from(rest, 1);
-    unsigned major = number_at(&rest);
+    unsigned major = parse_number(&rest);
     if (rest.len && rest.ptr[0] == '-') rest = maki_str_from(rest, 1);
-    unsigned minor = number_at(&rest);
+    unsigned minor = parse_number(&rest);
     if (minor >= 1000) minor = 0; /* a date */
     return major > 4 || (major == 4 && minor >= 6);
 }

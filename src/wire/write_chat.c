@@ -43,10 +43,10 @@ static void write_text(maki_jw *w, maki_str text, maki_str cache)
 
 static void write_part(maki_jw *w, const maki_content_part *part)
 {
-    bool own = is_block(part, MAKI_LIT("file")) || is_block(part, MAKI_LIT("input_audio"));
+    bool native = is_block(part, MAKI_LIT("file")) || is_block(part, MAKI_LIT("input_audio"));
     if (part->kind == MAKI_CONTENT_TEXT)
         write_text(w, part->text, part->cache);
-    else if (own)
+    else if (native)
         maki_jw_raw(w, part->block);
     else if (part->kind == MAKI_CONTENT_IMAGE)
         write_image(w, part);
@@ -57,21 +57,22 @@ static void write_part(maki_jw *w, const maki_content_part *part)
 /* ---- the assistant -------------------------------------------------------------------------------------- */
 
 /* The field in which reasoning is sent back; len 0: it is not sent. */
-static maki_str field_for_reasoning(const maki_wire_writer *wr, const maki_content_part *part)
+static maki_str reasoning_field_of(const maki_wire_writer *wr, const maki_content_part *part)
 {
-    static const maki_str content = { "reasoning_content", 17 }, nowhere = { "", 0 };
-    if (part->text.len <= 2 || wr->style.reasoning == MAKI_REASONING_REFUSED) return nowhere;
+    static const maki_str content = { "reasoning_content", 17 }, not_sent = { "", 0 };
+    if (part->text.len <= 2 || wr->style.reasoning == MAKI_REASONING_REFUSED) return not_sent;
     if (wr->style.reasoning == MAKI_REASONING_CONTENT) return content;
-    bool ollamas = maki_str_is(part->field, MAKI_LIT("thinking"));
-    return ollamas ? nowhere : part->field;
+    bool from_ollama = maki_str_is(part->field, MAKI_LIT("thinking"));
+    return from_ollama ? not_sent : part->field;
 }
 
 static void add_reasoning(maki_wire_writer *wr, const maki_content_part *part)
 {
-    maki_str as = field_for_reasoning(wr, part);
-    if (as.len == 0 || (wr->reasoning_field.len && !maki_str_is(wr->reasoning_field, as))) return;
+    maki_str field = reasoning_field_of(wr, part);
+    if (field.len == 0 || (wr->reasoning_field.len && !maki_str_is(wr->reasoning_field, field)))
+        return;
     maki_writer_add_text(wr, &wr->thoughts, wr->reasoning_field.len == 0, part->text);
-    wr->reasoning_field = as;
+    wr->reasoning_field = field;
 }
 
 /* A single text is stored as a string; several as parts. */
@@ -139,10 +140,10 @@ static void write_content(maki_wire_writer *wr)
     } else if (wr->from_string) {
         maki_jw_print(wr->w, "'content':%v", content);
     } else {
-        bool began = content.ptr[0] == '"'; /* the first text was stored as a string */
+        bool first_is_string = content.ptr[0] == '"'; /* the first text was stored as a string */
         maki_jw_print(wr->w, "'content':[");
         maki_jw_begin_value(wr->w);
-        if (began) maki_jw_bytes(wr->w, MAKI_LIT("{\"type\":\"text\",\"text\":"));
+        if (first_is_string) maki_jw_bytes(wr->w, MAKI_LIT("{\"type\":\"text\",\"text\":"));
         maki_jw_bytes(wr->w, maki_str_to(content, content.len - 1));
         maki_jw_end_array(wr->w);
     }
@@ -193,35 +194,35 @@ static void write_assistant_row(maki_wire_writer *wr, const maki_content_parts *
     maki_jw_end_object(wr->w);
 }
 
-/* ---- the others ----------------------------------------------------------------------------------------- */
+/* ---- other messages ----------------------------------------------------------------------------------------- */
 
 static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
     size_t count = 0;
-    bool string = true; /* the content is a single string */
+    bool single_string = true; /* the content is a single string */
     if (speaker == MAKI_SPEAKER_ASSISTANT) {
         write_assistant_row(wr, row);
         return;
     }
     while (maki_row_parts_next(&iter, &part)) {
         if (is_supported(&part, speaker))
-            string = count++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
+            single_string = count++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
     }
     if (count == 0) return;
     iter = maki_row_parts_of(wr, row);
     if (speaker != MAKI_SPEAKER_SYSTEM) wr->any_message = true;
-    maki_jw_print(wr->w, string ? "{'role':%v,'content':" : "{'role':%v,'content':[",
+    maki_jw_print(wr->w, single_string ? "{'role':%v,'content':" : "{'role':%v,'content':[",
                   speaker == MAKI_SPEAKER_SYSTEM ? row->role : MAKI_LIT("\"user\""));
     while (maki_row_parts_next(&iter, &part)) {
         if (!is_supported(&part, speaker)) continue;
-        if (string)
+        if (single_string)
             maki_jw_raw(wr->w, part.text);
         else
             write_part(wr->w, &part);
     }
-    if (!string) maki_jw_end_array(wr->w);
+    if (!single_string) maki_jw_end_array(wr->w);
     maki_jw_print(wr->w, "'name':%v}", /* of a result it would be the tool's name */
                   row->is_result ? MAKI_LIT("") : row->name);
 }
@@ -265,7 +266,7 @@ static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_ca
 /* ---- requests ------------------------------------------------------------------------------------------- */
 
 /* OpenAI's newer models refuse max_tokens; other servers accept only that. */
-static const char *limit_name(maki_str model)
+static const char *max_tokens_format(maki_str model)
 {
     static const char *const newer[] = { "o1", "o3", "o4", "gpt-5" };
     for (size_t i = 0; i < sizeof newer / sizeof newer[0]; i++) {
@@ -286,8 +287,8 @@ static void write_thinking(maki_jw *w, const maki_request *r)
 static void write_first(maki_jw *w, const maki_request *r)
 {
     maki_jw_print(w, "'model':%s", r->model);
-    maki_jw_print(w, limit_name(r->model), r->max_tokens);
-    if (r->stream) /* else the stream has no usage */
+    maki_jw_print(w, max_tokens_format(r->model), r->max_tokens);
+    if (r->stream) /* without include_usage the stream has no usage */
         maki_jw_print(w, "'stream':true,'stream_options':{'include_usage':true}");
     if (r->has_temperature) maki_jw_print(w, "'temperature':%f", r->temperature);
     if (r->thinking != MAKI_THINKING_UNSET) write_thinking(w, r);
@@ -308,10 +309,11 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 /* Always written: requests with tools end in "tool_choice":"auto".  The older form cannot require a call. */
 static void write_choice(maki_jw *w, const maki_request *r)
 {
-    bool none = r->tool_choice.len == 0 || (r->functions && maki_tool_choice_is(r, "required"));
+    bool is_default =
+        r->tool_choice.len == 0 || (r->functions && maki_tool_choice_is(r, "required"));
     maki_jw_key(w, r->functions ? MAKI_LIT("function_call") : MAKI_LIT("tool_choice"));
-    if (none || !maki_tool_choice_is_name(r))
-        maki_jw_string(w, none ? MAKI_LIT("auto") : r->tool_choice);
+    if (is_default || !maki_tool_choice_is_name(r))
+        maki_jw_string(w, is_default ? MAKI_LIT("auto") : r->tool_choice);
     else if (r->functions)
         maki_jw_print(w, "{'name':%s}", r->tool_choice);
     else

@@ -58,8 +58,8 @@ static void write_media(maki_jw *w, const maki_content_part *part)
  * models. */
 static void write_signature(maki_wire_writer *wr, const maki_content_part *call)
 {
-    bool has = maki_gemini_signature(call->original).len > 0;
-    if (!has && wr->style.sign_calls && wr->pending_count == 1)
+    bool has_signature = maki_gemini_signature(call->original).len > 0;
+    if (!has_signature && wr->style.sign_calls && wr->pending_count == 1)
         maki_jw_print(wr->w, "'thoughtSignature':'skip_thought_signature_validator'");
 }
 
@@ -110,17 +110,19 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
     }
 }
 
-/* The response object: unchanged if it is known, else the text as a field. */
-static void write_response(maki_jw *w, const maki_content_part *part, maki_str own)
+/* The response: the original object, else the text in the field that `original` names, or in output or error. */
+static void write_response(maki_jw *w, const maki_content_part *part, maki_str original_response)
 {
-    maki_json_iter iter = maki_json_items(maki_member(own, MAKI_LIT("response")));
-    maki_json_item only;
+    maki_json_iter iter = maki_json_items(maki_member(original_response, MAKI_LIT("response")));
+    maki_json_item text_field;
     maki_jw_key(w, MAKI_LIT("response"));
-    bool named = iter.object && maki_json_next(&iter, &only);
-    bool object = own.len && !named && maki_is_string(part->content);
+    bool has_field = iter.object && maki_json_next(&iter, &text_field);
+    bool object = original_response.len && !has_field && maki_is_string(part->content);
     if (object && maki_write_parsed_object(w, part->content)) return;
     maki_jw_object(w);
-    maki_jw_key(w, named ? only.key : part->error ? MAKI_LIT("error") : MAKI_LIT("output"));
+    maki_jw_key(w, has_field     ? text_field.key
+                   : part->error ? MAKI_LIT("error")
+                                 : MAKI_LIT("output"));
     maki_write_content_text(w, part->content);
     maki_jw_end_object(w);
 }
@@ -128,11 +130,11 @@ static void write_response(maki_jw *w, const maki_content_part *part, maki_str o
 static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
                          const maki_content_part *part)
 {
-    maki_str own = maki_member(part->original, MAKI_LIT("functionResponse"));
+    maki_str original_response = maki_member(part->original, MAKI_LIT("functionResponse"));
     (void)wr;
     maki_jw_print(w, "{'functionResponse':{'name':%v", pending->name);
-    write_response(w, part, own);
-    maki_write_rest(w, own, "name response");
+    write_response(w, part, original_response);
+    maki_write_rest(w, original_response, "name response");
     maki_jw_print(w, "}}");
 }
 

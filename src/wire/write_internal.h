@@ -86,7 +86,7 @@ void maki_writer_begin(maki_wire_writer *wr, maki_speaker speaker);
 void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string);
 /* Write the items of a spool as the array `name`, unless it is empty; clears it. */
 void maki_writer_write_items(maki_wire_writer *wr, const char *name, maki_spool *spool);
-/* Forget the collected message, except its calls. */
+/* Clear the collected message, except its calls. */
 void maki_writer_clear_message(maki_wire_writer *wr);
 /* ---- for the shapes: writing ---------------------------------------------------------------------------- */
 
@@ -94,7 +94,7 @@ void maki_writer_clear_message(maki_wire_writer *wr);
 void maki_write_joined(maki_jw *w, const maki_str *parts, size_t count);
 /* Write the URL of an image or a file, "data:..." for bytes. */
 void maki_write_url(maki_jw *w, const maki_media *media);
-/* Write the input of a call as an object: as it is, or parsed from its string.  Other values go into the field
+/* Write the input of a call as an object: unchanged, or parsed from its string.  Other values go into the field
  * `arguments` of an object. */
 void maki_write_input(maki_jw *w, maki_str input);
 /* Write it as a string. */
@@ -103,6 +103,7 @@ void maki_write_arguments(maki_jw *w, maki_str input);
 bool maki_write_parsed_object(maki_jw *w, maki_str string);
 /* Write the texts of a content as one string, separated by newlines; an image is "[image]". */
 void maki_write_content_text(maki_jw *w, maki_str content);
-/* Write the named fields of a block unchanged.  `known`: a value in it whose end is known already; len 0: none. */
+/* Write the named fields of a block unchanged.  `known`: the span of one of its values, which is not scanned
+ * again; len 0: none. */
 void maki_write_fields(maki_jw *w, maki_str block, maki_str known, const char *names);
 #endif

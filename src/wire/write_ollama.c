@@ -56,9 +56,9 @@ static void write_assistant_row(maki_wire_writer *wr, const maki_content_parts *
     if (!wr->collecting && (wr->part_count || wr->reasoning_field.len)) write_collected(wr);
 }
 
-/* ---- the others ----------------------------------------------------------------------------------------- */
+/* ---- other messages ----------------------------------------------------------------------------------------- */
 
-/* A file cannot be sent, nor an image by URL: a placeholder says that it was there.  A JSON string; len 0: nothing. */
+/* A file cannot be sent, nor an image by URL: a placeholder replaces it.  A JSON string; len 0: nothing. */
 static maki_str text_of(const maki_content_part *part)
 {
     if (part->kind == MAKI_CONTENT_TEXT && !maki_is_blank(part->text)) return part->text;
@@ -114,7 +114,7 @@ static void write_first(maki_jw *w, const maki_request *r)
 {
     bool on = maki_request_thinks(r);
     maki_jw_print(w, "'model':%s,'stream':%b", r->model, r->stream); /* streaming is its default */
-    if (on && maki_str_starts(r->model, MAKI_LIT("gpt-oss"))) /* it has levels, others on and off */
+    if (on && maki_str_starts(r->model, MAKI_LIT("gpt-oss")))        /* levels, not a boolean */
         maki_jw_print(w, "'think':%s", maki_thinking_level_low(r));
     else if (r->thinking != MAKI_THINKING_UNSET)
         maki_jw_print(w, "'think':%b", on);

@@ -24,11 +24,11 @@ static void write_text(maki_jw *w, const maki_content_part *part, bool output)
 
 static void write_media(maki_jw *w, const maki_content_part *part)
 {
-    maki_str own = maki_member(part->block, MAKI_LIT("image_url"));
+    maki_str image_url = maki_member(part->block, MAKI_LIT("image_url"));
     if (part->kind == MAKI_CONTENT_IMAGE) {
         maki_jw_print(w, "{'type':'input_image','image_url':");
         maki_write_url(w, &part->media);
-        maki_jw_print(w, "'detail':%v}", maki_json_string(own, "detail"));
+        maki_jw_print(w, "'detail':%v}", maki_json_string(image_url, "detail"));
         return;
     }
     maki_jw_print(w, part->media.data.len
@@ -56,23 +56,23 @@ static void write_original_fields(maki_jw *w, maki_str original)
 }
 
 static void write_message(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker,
-                          bool string)
+                          bool single_string)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
     maki_jw_object(wr->w);
     if (row->original.len)
         maki_write_fields(wr->w, row->original, MAKI_LIT(""), "type status phase");
-    maki_jw_print(wr->w, string ? "'role':%v,'content':" : "'role':%v,'content':[",
+    maki_jw_print(wr->w, single_string ? "'role':%v,'content':" : "'role':%v,'content':[",
                   speaker == MAKI_SPEAKER_USER ? MAKI_LIT("\"user\"") : row->role);
     while (maki_row_parts_next(&iter, &part)) {
         if (!is_supported(&part, speaker)) continue;
-        if (string)
+        if (single_string)
             maki_jw_raw(wr->w, part.text);
         else
             write_part(wr->w, &part, speaker == MAKI_SPEAKER_ASSISTANT);
     }
-    if (!string) maki_jw_end_array(wr->w);
+    if (!single_string) maki_jw_end_array(wr->w);
     maki_jw_end_object(wr->w);
     if (speaker != MAKI_SPEAKER_SYSTEM) wr->any_message = true;
 }
@@ -130,14 +130,14 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
     size_t parts = 0;
-    bool string = true, calls = false;
+    bool single_string = true, calls = false;
     while (maki_row_parts_next(&iter, &part)) {
         calls |= part.kind == MAKI_CONTENT_CALL;
         if (is_item(&part)) maki_jw_raw(wr->w, part.block);
         if (is_supported(&part, speaker))
-            string = parts++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
+            single_string = parts++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
     }
-    if (parts) write_message(wr, row, speaker, string);
+    if (parts) write_message(wr, row, speaker, single_string);
     iter = maki_row_parts_of(wr, row);
     while (calls && maki_row_parts_next(&iter, &part)) {
         if (part.kind == MAKI_CONTENT_CALL) write_call(wr, &part);
@@ -146,16 +146,16 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
 
 /* ---- results -------------------------------------------------------------------------------------------- */
 
-static void write_type(maki_jw *w, const maki_pending_call *pending, maki_str own)
+static void write_result_type(maki_jw *w, const maki_pending_call *pending, maki_str original_type)
 {
-    const maki_str made[] = { pending->type.len ? maki_json_inside(pending->type)
-                                                : MAKI_LIT("function_call"),
-                              MAKI_LIT("_output") };
+    const maki_str default_type[] = { pending->type.len ? maki_json_inside(pending->type)
+                                                        : MAKI_LIT("function_call"),
+                                      MAKI_LIT("_output") };
     maki_jw_key(w, MAKI_LIT("type"));
-    if (own.len)
-        maki_jw_raw(w, own);
+    if (original_type.len)
+        maki_jw_raw(w, original_type);
     else
-        maki_write_joined(w, made, 2);
+        maki_write_joined(w, default_type, 2);
 }
 
 static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
@@ -166,7 +166,7 @@ static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_ca
     bool array = maki_is_array(part->content);
     (void)wr;
     maki_jw_object(w);
-    write_type(w, pending, maki_json_string(part->original, "type"));
+    write_result_type(w, pending, maki_json_string(part->original, "type"));
     maki_jw_print(w, "'call_id':%v,'output':", pending->id);
     if (array)
         maki_jw_array(w);
@@ -193,7 +193,7 @@ static void write_first(maki_jw *w, const maki_request *r)
                       maki_thinking_level(r));
 }
 
-/* A schema is strict by default, and few are written for that. */
+/* OpenAI's default is strict, which most schemas do not satisfy. */
 static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 {
     (void)r;

@@ -38,19 +38,20 @@ void maki_write_fields(maki_jw *w, maki_str block, maki_str known, const char *n
 /* Validates the text of a string.  A short text is buffered, so that it is decoded once. */
 typedef struct json_check {
     maki_json_scan scan;
-    char first; /* that is not white space */
+    char first; /* first character that is not white space */
     uint64_t size;
     char text[32 << 10]; /* the text, when `size` fits */
 } json_check;
 
 static maki_status check_bytes(void *ctx, maki_str bytes, maki_err *err)
 {
-    json_check *l = ctx;
+    json_check *check = ctx;
     maki_str text = maki_trim_space(bytes);
-    if (!l->first && text.len) l->first = text.ptr[0];
-    if (l->size + bytes.len <= sizeof l->text) memcpy(l->text + l->size, bytes.ptr, bytes.len);
-    l->size += bytes.len;
-    return maki_json_scan_push(&l->scan, bytes, err);
+    if (!check->first && text.len) check->first = text.ptr[0];
+    if (check->size + bytes.len <= sizeof check->text)
+        memcpy(check->text + check->size, bytes.ptr, bytes.len);
+    check->size += bytes.len;
+    return maki_json_scan_push(&check->scan, bytes, err);
 }
 
 static maki_status write_bytes(void *ctx, maki_str bytes, maki_err *err)
@@ -64,16 +65,16 @@ static maki_status write_bytes(void *ctx, maki_str bytes, maki_err *err)
 bool maki_write_parsed_object(maki_jw *w, maki_str string)
 {
     maki_str escaped = maki_json_inside(string);
-    json_check l;
-    l.first = 0;
-    l.size = 0;
-    maki_json_scan_init(&l.scan, &(maki_json_scan_options){ 0 });
-    maki_status st = maki_json_text_to(escaped, (maki_sink){ check_bytes, &l }, NULL);
-    if (st == MAKI_OK) st = maki_json_scan_end(&l.scan, NULL);
-    if (st != MAKI_OK || l.first != '{') return false;
+    json_check check;
+    check.first = 0;
+    check.size = 0;
+    maki_json_scan_init(&check.scan, &(maki_json_scan_options){ 0 });
+    maki_status st = maki_json_text_to(escaped, (maki_sink){ check_bytes, &check }, NULL);
+    if (st == MAKI_OK) st = maki_json_scan_end(&check.scan, NULL);
+    if (st != MAKI_OK || check.first != '{') return false;
     maki_jw_begin_value(w);
-    if (l.size <= sizeof l.text)
-        maki_jw_bytes(w, (maki_str){ l.text, (size_t)l.size });
+    if (check.size <= sizeof check.text)
+        maki_jw_bytes(w, (maki_str){ check.text, (size_t)check.size });
     else
         (void)!maki_json_text_to(escaped, (maki_sink){ write_bytes, w },
                                  NULL); /* the error sticks to `w` */
