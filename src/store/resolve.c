@@ -1,9 +1,9 @@
 /* resolve.c -- build session keys, find or create the session of a key, and change the state of a session.
  *
  * In:     where a message came from, or a key.
- * Out:    the session, and a note when sessions.json could not be brought up to date.
+ * Out:    the session, and a note when sessions.json could not be updated.
  * Always: state is written to the session's own files first, to sessions.json last; a new session exists with its
- *         overrides before an old one loses the key, so that a crash at any point leaves one to be found. */
+ *         overrides before an old one loses the key, so that after a crash at any point the key still finds one of them. */
 #include "store/resolve.h"
 
 #include <stdio.h>
@@ -19,7 +19,7 @@
 #include "history/conv.h"
 #include "store/transcript.h"
 
-enum { SMALL = 1 << 16 };
+enum { HEADER_MEMORY_MAX = 1 << 16 };
 
 /* ---- keys ------------------------------------------------------------------------------------------ */
 
@@ -34,7 +34,7 @@ bool maki_scope_named(maki_str name, maki_scope *out)
     return false;
 }
 
-/* May this be a part of a key?  Empty parts between colons would read back as another key. */
+/* May this be a part of a key?  Empty parts between colons would parse as another key. */
 static maki_status check_part(const char *what, const char *text, bool colons, maki_err *err)
 {
     size_t n = strlen(text), bad;
@@ -79,7 +79,7 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
         if (st != MAKI_OK) return st;
         n = snprintf(out, MAKI_KEY_MAX, "agent:%s:%s:%s", from->agent, from->channel, id);
     }
-    if (n > 0 && n < MAKI_KEY_MAX - 2) return MAKI_OK; /* with quotes it still fits */
+    if (n > 0 && n < MAKI_KEY_MAX - 2) return MAKI_OK; /* fits with quotes too */
     return maki_fail(err, MAKI_INVALID, "the session key would be longer than %d bytes",
                      MAKI_KEY_MAX - 3);
 }
@@ -97,8 +97,8 @@ static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str 
     return maki_json_build_end(&build, arena, out, err);
 }
 
-/* {"overrides":...,"state":...,"sessionKey":...}, without the braces; len 0: nothing changes. */
-static maki_str state_of(const maki_session_change *to, const char *key, char *out, size_t capacity)
+/* {"overrides":...,"state":...,"sessionKey":...}, without the braces; empty: no change. */
+static maki_str format_state(const maki_session_change *to, const char *key, char *out, size_t capacity)
 {
     int n = 0;
     if (to->overrides) n = snprintf(out, capacity, "\"overrides\":%s", to->overrides);
@@ -117,7 +117,7 @@ static maki_status write_state(const maki_env *env, const char *path, const maki
     maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_change ignored;
-    maki_str text = state_of(to, key, fields, sizeof fields);
+    maki_str text = format_state(to, key, fields, sizeof fields);
     if (!text.len) return MAKI_OK;
     maki_status st = maki_conv_open(env, path, &options, &conv, err);
     if (st == MAKI_OK) st = maki_conv_add_event(conv, "session", text, &ignored, err);
@@ -130,7 +130,7 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
                                   maki_err *err)
 {
     char path[MAKI_PATH_MAX], directory[MAKI_PATH_MAX];
-    maki_arena arena = maki_arena_new(env->alloc, SMALL);
+    maki_arena arena = maki_arena_new(env->alloc, HEADER_MEMORY_MAX);
     maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_status st = maki_uuid(env->random, s->id, err);
@@ -150,7 +150,7 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
 
-static void update_view(const maki_env *env, maki_session_index_in where, const char *about,
+static void update_index(const maki_env *env, maki_session_index_in where, const char *about,
                         char *note)
 {
     maki_session_index_report report;
@@ -183,7 +183,7 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
 }
 
 /* Look the key up again, now under the lock if it was acquired, and only then create a session.  The old one is
- * archived last: if anything fails before that, it is found as before, with its overrides. */
+ * archived last: if anything fails before that, the key still finds it, with its overrides. */
 static maki_status find_or_create(const maki_env *env, const maki_session_index_in *where,
                                   const maki_origin *from, const char *key, bool fresh,
                                   maki_resolved *out, maki_err *err)
@@ -208,7 +208,7 @@ static maki_status find_or_create(const maki_env *env, const maki_session_index_
     st = create_session(env, where->home, s, err);
     if (st == MAKI_OK && found) st = archive_others(env, where, s, err);
     out->created = st == MAKI_OK;
-    if (st == MAKI_OK) update_view(env, *where, found ? before.id : NULL, out->note);
+    if (st == MAKI_OK) update_index(env, *where, found ? before.id : NULL, out->note);
     return st;
 }
 
@@ -237,7 +237,7 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
                                         &why) == MAKI_OK)
         where.held = &lock;
     else
-        where.wait_ms = 1; /* the wait is over */
+        where.wait_ms = 1; /* already waited above */
     st = find_or_create(env, &where, from, key, fresh, out, err);
     maki_session_index_lock_release(&lock, env);
     return st;
@@ -313,6 +313,6 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
         st = check_key_is_free(env, &where, &renamed, err);
     if (st == MAKI_OK) st = write_state(env, path, to, renamed.key, err);
     if (st == MAKI_OK) st = maki_transcript_read(env, location.directory, out, err);
-    if (st == MAKI_OK && session) update_view(env, where, location.id, note);
+    if (st == MAKI_OK && session) update_index(env, where, location.id, note);
     return st;
 }
