@@ -14,7 +14,7 @@
  * What always holds:
  *   - the message is durable before it is sent, and the answer before maki_turn returns MAKI_OK;
  *   - no lock is held while a model answers: other processes may read and write the session meanwhile;
- *   - a truncated answer (cancelled, connection lost, an error in the stream) is recorded as the text that came, with
+ *   - a truncated answer (cancelled, connection lost, an error in the stream) is recorded as the text that was received, with
  *     a line at its end that says so, without its calls: it is never sent as if it were complete.  A truncated
  *     answer without text is not recorded;
  *   - a process killed at any point leaves a valid session: its last message has no answer, and maki_turn without a
@@ -41,10 +41,10 @@
 
 typedef struct maki_turns maki_turns;
 
-/* All of it is borrowed until maki_turns_close. */
+/* All pointers are borrowed until maki_turns_close. */
 typedef struct maki_turns_options {
     /* Used by two more threads: that of base/async_writer.h uses the allocator and files; the one that prepares a
-     * summary all of it, and the configuration, the logger and `sleep` too. */
+     * summary uses all fields, and the configuration, the logger and `sleep` too. */
     const maki_env *env;
     const maki_config *config;
     const char *home;           /* the state directory */
@@ -114,7 +114,7 @@ typedef struct maki_turn_callbacks {
     bool (*cancelled)(void *ctx); /* called 20 times a second */
 } maki_turn_callbacks;
 
-/* Plain data, valid as far as the turn came, also when it failed. */
+/* No pointers to free.  Fields are filled in as far as the turn came, also when it failed. */
 typedef struct maki_turn_result {
     char path[MAKI_PATH_MAX]; /* of the session's messages file */
     bool created;             /* the session is new */
@@ -147,8 +147,8 @@ typedef struct maki_turn_result {
     bool preparing;   /* a summary is being prepared in the background */
 } maki_turn_result;
 
-/* MAKI_OK: the answer is complete (or its calls are left to the caller).  Else as maki_send, or MAKI_REFUSED
- * CONTEXT_OVERFLOW when nothing more can be left out, WINDOW_TOO_SMALL, NOTHING_TO_SEND; MAKI_NOTFOUND when no
+/* MAKI_OK: the answer is complete (or the caller has to run its calls).  Else as maki_send, or MAKI_REFUSED
+ * CONTEXT_OVERFLOW when nothing more can be hidden, WINDOW_TOO_SMALL, NOTHING_TO_SEND; MAKI_NOTFOUND when no
  * provider or model is configured.  What was received before the failure is in the session. */
 maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
                       const maki_turn_callbacks *calls, maki_turn_result *result, maki_err *err);

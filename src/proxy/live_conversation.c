@@ -1,10 +1,10 @@
-/* live_conversation.c -- the current branch as ranges of rows, kept right while groups are written.
+/* live_conversation.c -- an open log with its current branch, a list of ranges of rows that is updated as groups are written.
  *
  * Always: `last` and `events` say which state of the log the branch was read from.  When another process has written
  *         since, or after a failure (`last` is UINT64_MAX), it is read again under the log's lock.
  *
- * A group is written to the log at once and goes to the journal from the log's `wrote` callback; what the journal does
- * not take makes the conversation `direct`: its files have to be synced themselves. */
+ * A group is written to the log at once and goes to the journal from the log's `wrote` callback; bytes that could
+ * not be added make the conversation `direct`: the caller must sync its files. */
 #include "proxy/live_conversation.h"
 
 #include <fcntl.h>
@@ -45,10 +45,10 @@ static maki_status add_range(maki_live_conversation *t, uint64_t from, uint64_t 
         t->path[t->path_count - 1].to = to;
         return MAKI_OK;
     }
-    void *moved =
+    void *grown =
         maki_array_grow(alloc, t->path, t->path_count, &t->path_capacity, sizeof *t->path);
-    if (!moved) return maki_fail_nomem(err);
-    t->path = moved;
+    if (!grown) return maki_fail_nomem(err);
+    t->path = grown;
     t->path[t->path_count++] = (maki_span64){ from, to };
     return MAKI_OK;
 }
@@ -66,13 +66,13 @@ static maki_status load_path(maki_live_conversation *t, uint64_t seq, uint64_t e
     }
     if (st == MAKI_OK) st = maki_conv_total(t->conv, view, &totals, err);
     if (st == MAKI_OK) t->tokens = totals.tokens;
-    maki_conv_free_view(t->conv); /* only the path is needed from now on */
+    maki_conv_free_view(t->conv); /* only the ranges are needed from now on */
     return st;
 }
 
 static maki_status load(maki_live_conversation *t, maki_err *err)
 {
-    t->last = UINT64_MAX; /* not valid until the end of this function */
+    t->last = UINT64_MAX; /* invalid until this function succeeds */
     maki_status st = maki_log_refresh(maki_conv_log(t->conv), err);
     if (st == MAKI_OK) st = load_path(t, MAKI_NOW, MAKI_NOW, err);
     if (st != MAKI_OK) return st;
@@ -162,8 +162,8 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
     return MAKI_OK;
 }
 
-/* Sync what is neither in the journal nor passed to the syncing thread: after the close no other code would.
- * It happens when a conversation is evicted between a long request and its reply. */
+/* Sync the files if some bytes are neither in the journal nor passed to the syncing thread: after the close no other code
+ * would.  It happens when a conversation is evicted between a long request and its reply. */
 static void sync_direct(maki_live_conversation *t)
 {
     const maki_files *files = t->env->files;
@@ -199,14 +199,14 @@ void maki_live_discard(maki_live_conversation *t)
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 
-/* Take the log's lock with an up-to-date branch. */
+/* Acquire the log's lock, and make the branch up to date. */
 static maki_status lock(maki_live_conversation *t, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
     for (int i = 0; i < ATTEMPTS; i++) {
         maki_status st = maki_log_begin(log, NULL, err);
         if (st != MAKI_OK) {
-            t->last = UINT64_MAX; /* its index may have been closed: read it again */
+            t->last = UINT64_MAX; /* the index may have been closed: read the branch again */
             return st;
         }
         if (maki_log_last(log) == t->last && maki_log_events(log) == t->events) return MAKI_OK;

@@ -1,4 +1,7 @@
-/* sessions.c -- lists of sessions, by scans of the views of one agent or of all (session_index.h). */
+/* sessions.c -- list sessions by scanning the session index (session_index.h) of one agent or of all.
+ *
+ * In:    the state directory, an agent (NULL: all), a key or a maximum count.
+ * Out:   each session to a callback, the newest, or the oldest active one with the key. */
 #include "store/sessions.h"
 
 #include <errno.h>
@@ -39,7 +42,7 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
     }
     snprintf(directory, sizeof directory, "%s/agents", home);
     if (env->files->list(env->files, directory, walk_agent, &w) == 0 || errno == ENOENT)
-        return w.status; /* no directory: no session yet */
+        return w.status; /* the directory is missing: there are no sessions yet */
     return maki_fail_errno(err, "reading the directory of the agents");
 }
 
@@ -50,7 +53,7 @@ typedef struct newest_list {
     size_t max;
 } newest_list;
 
-/* Insert in order; the last one drops off a full list. */
+/* Insert in order; a full list loses its last item. */
 static maki_status insert_newest(void *ctx, const maki_session *session, maki_err *err)
 {
     newest_list *c = ctx;
@@ -67,7 +70,7 @@ static maki_status insert_newest(void *ctx, const maki_session *session, maki_er
     return MAKI_OK;
 }
 
-/* Events without a message do not change the time of the messages file: of the sessions listed they are read too. */
+/* Events without a message do not change the time of the messages file: so they are read for the sessions in the list. */
 static void read_new_events(const maki_env *env, const char *home, maki_session *s)
 {
     char directory[MAKI_PATH_MAX + MAKI_ID_MAX];
