@@ -1,7 +1,7 @@
-/* op_session_state.c -- session.resolve, session.set and session.limit: the session of a message, its overrides and
- * state, and the limit of its turns.
+/* op_session_state.c -- session.resolve, session.set, session.rename, session.delete and session.limit: find the session of
+ * a message, change its overrides, state and name, delete it, limit its turns.
  *
- * A field of the call wins over the configuration.  Overrides that other programs wrote stay byte for byte. */
+ * A field of the call has precedence over the configuration.  Overrides that other programs wrote are copied unchanged. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +139,7 @@ static void put_override(const maki_op_call *call, maki_jw *w, const char *name,
     maki_jw_raw(w, value);
 }
 
-/* All overrides after the change, as JSON.  Those of other programs stay. */
+/* All overrides after the change, as JSON.  Those of other programs are copied. */
 static maki_status new_overrides(const maki_op_call *call, const maki_session *now, maki_str *out,
                                  maki_err *err)
 {

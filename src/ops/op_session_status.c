@@ -1,4 +1,4 @@
-/* op_session_status.c -- session.status: how full a session's window is, and with what.
+/* op_session_status.c -- session.status: how full a session's window is, and which parts use it.
  *
  * In:   a conversation, opened read-only, and the fields `model` and `window`.
  * Out:  the tokens and messages of each part (system prompt, calls, results, summaries ...), the limits and the last

@@ -1,7 +1,7 @@
 /* op_tokens.c -- tokens.*: counting, encoding, families of models, calibration.
  *
  * `content` alone is counted by the reference's rules.  Any other field selects the count of a model: its family, encoding
- * and calibration make a factor for text, and what is fixed (images, files, the chat format) is added to it. */
+ * and calibration determine a factor for text tokens; fixed counts (images, files, the chat format) are added. */
 #include <math.h>
 
 #include "base/buf.h"
@@ -167,7 +167,7 @@ static uint64_t fixed_part(const message_count *one)
     return one->parts.images + one->parts.files + one->overhead;
 }
 
-static double with_factor(const tokenizer_choice *c, uint64_t scaled)
+static double scale_tokens(const tokenizer_choice *c, uint64_t scaled)
 {
     double factor = maki_family_text_scale(c->family, &c->calibration);
     return factor == 1 ? (double)scaled : ceil((double)scaled * factor);
@@ -255,7 +255,7 @@ static maki_status count_all(maki_op_call *call, const tokenizer_choice *c, tota
 
 /* The largest likely error of the sum: that of the family; where that is 0, of an estimate or of the wrapping of calls,
  * which no provider publishes. */
-static double error_of(const tokenizer_choice *c, const total_count *all)
+static double estimate_error(const tokenizer_choice *c, const total_count *all)
 {
     const double estimate = 0.25, wrapping = 0.05;
     const maki_part_counts *p = &all->sum.parts;
@@ -271,7 +271,7 @@ static void write_message(maki_jw *out, const tokenizer_choice *c, const message
     maki_jw_print(out,
                   "{'tokens':%f,'text':%i,'reasoning':%I,'calls':%I,'results':%I,'images':%I,"
                   "'files':%I,'overhead':%I}",
-                  with_factor(c, scaled_part(one)) + (double)fixed_part(one), p->text, p->reasoning,
+                  scale_tokens(c, scaled_part(one)) + (double)fixed_part(one), p->text, p->reasoning,
                   p->calls, p->results, p->images, p->files, one->overhead);
 }
 
@@ -284,10 +284,10 @@ static void write_family(maki_jw *out, const tokenizer_choice *c)
 
 static void write_counts(maki_jw *out, const tokenizer_choice *c, const total_count *all)
 {
-    double error = error_of(c, all);
+    double error = estimate_error(c, all);
     uint64_t scaled = scaled_part(&all->sum) + all->tools;
     uint64_t fixed = fixed_part(&all->sum) + all->reply;
-    maki_jw_print(out, "{'tokens':%f,'exact':%b,'error':%f", with_factor(c, scaled) + (double)fixed,
+    maki_jw_print(out, "{'tokens':%f,'exact':%b,'error':%f", scale_tokens(c, scaled) + (double)fixed,
                   error == 0, error);
     write_family(out, c);
     maki_jw_print(out, "'counted':%i,'fixed':%i,'tools':%I", scaled, fixed, all->tools);

@@ -1,4 +1,4 @@
-/* stub_summarizer.c -- the stubs that an input may define in place of a model: a summarizer whose answer stands in the
+/* stub_summarizer.c -- the stubs that an input may define in place of a model: a summarizer whose answer is given in the
  * input, and token counters of three kinds.  With them a pure operation depends on its input alone. */
 #include "base/err.h"
 #include "base/json_build.h"

@@ -11,8 +11,8 @@
 maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena *arena,
                                 maki_msg **out, maki_err *err);
 
-/* OpenAI shape: every call is answered once, right after it and in call order; what stood between
- * follows; results that answer nothing are dropped; missing ones are synthetic. */
+/* OpenAI shape: every call is answered once, right after it and in call order; messages in between
+ * follow; results that answer nothing are dropped; missing ones are synthetic. */
 maki_status maki_repair_pairs(maki_msgs list, maki_arena *arena, maki_msgs *out, maki_err *err);
 
 #endif

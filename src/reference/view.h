@@ -1,8 +1,8 @@
-/* view.h -- which messages of a tagged list the model sees.
+/* view.h -- select the messages of a tagged list that are visible to the model.
  *
  * A message is hidden when its condenseParent names a summary that is in the list, or its
  * truncationParent a marker that is in the list.  Nothing else counts: not order, role or
- * time.  So removing a summary brings back what it hid, and a tag that names nothing is harmless. */
+ * time.  So removing a summary shows again what it hid, and a tag that names nothing is harmless. */
 #ifndef MAKI_REFERENCE_VIEW_H
 #define MAKI_REFERENCE_VIEW_H
 
