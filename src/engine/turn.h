@@ -93,7 +93,7 @@ typedef struct maki_turn_request {
 /* A call of a tool. */
 typedef struct maki_turn_call {
     maki_str name;  /* a text */
-    maki_str input; /* JSON: an object, or what the model wrote in its place */
+    maki_str input; /* JSON: an object, or the invalid text that the model wrote */
     maki_str id;    /* a text */
 } maki_turn_call;
 
@@ -103,7 +103,7 @@ typedef struct maki_turn_callbacks {
     maki_status (*on_delta)(void *ctx, const maki_delta *piece, maki_err *err);
     maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t backoff_ms, const maki_err *why,
                             maki_err *err);
-    /* The session is being condensed: `done` NULL before a summary is written, which may take a while; then the report. */
+    /* The session is being condensed: called with `done` NULL before a summary is written, and with the report afterwards. */
     maki_status (*on_managing)(void *ctx, const maki_manage_report *done, maki_err *err);
     /* Run a tool; its output goes to `result`.  *failed: it failed, and the output says why.  NULL: the turn ends with
      * MAKI_STOP_CALLS, and the caller continues with a turn whose rows are the results. */
@@ -122,7 +122,7 @@ typedef struct maki_turn_result {
     bool truncated;           /* the answer is not complete */
     uint64_t asked;           /* seq of the first row of the request; 0: none was added */
     uint64_t last;            /* seq of the newest row of the turn; 0: none */
-    uint64_t rows;            /* added, those of the request included */
+    uint64_t rows;            /* added, including those of the request */
     unsigned requests;        /* retries not counted */
     unsigned attempts;        /* retries counted */
     unsigned overflows;       /* requests that were too long for the provider */

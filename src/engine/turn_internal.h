@@ -45,7 +45,7 @@ struct maki_turns {
     /* The last provider: its connections are reused. */
     maki_sender *sender;
     maki_provider provider;
-    /* The session of the last turn: only what was appended since is read. */
+    /* The session of the last turn: only appended bytes are read in the next turn. */
     char path[MAKI_PATH_MAX];
     maki_session session;
     char system_sha[MAKI_SYSTEM_SHA]; /* of the prompt in its newest event `system`; "": none */

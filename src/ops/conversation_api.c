@@ -115,7 +115,7 @@ maki_status maki_conversation_append(maki_conversation *c, maki_str message, uin
 /* ---- visiting ---------------------------------------------------------------------------- */
 
 typedef struct message_visitor {
-    const maki_view *view; /* what is visible */
+    const maki_view *view; /* the visible messages */
     maki_each_message fn;
     void *ctx;
 } message_visitor;

@@ -38,7 +38,7 @@ maki_status maki_field_path(const maki_op_call *call, const char *name, char pat
 maki_status maki_messages_file_check(const maki_env *env, const char *path, maki_err *err);
 /* MAKI_INVALID unless a message is an object whose role one of the protocols knows: for messages written by hand. */
 maki_status maki_role_check(maki_str message, maki_err *err);
-/* The fields `seq` and `ev` as maki_conv_view takes them: the newest when they are missing. */
+/* The fields `seq` and `ev` for maki_conv_view; by default the newest. */
 void maki_field_revision(const maki_op_call *call, uint64_t *seq, uint64_t *ev);
 /* The entry of a session in sessions.json without its time, as fields of the open object. */
 void maki_put_session(maki_jw *out, const maki_session *s);

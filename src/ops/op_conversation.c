@@ -135,7 +135,7 @@ static maki_status do_truncate(const maki_op_call *call, maki_conv *conv,
     return maki_conv_truncate(conv, expect, maki_in_number(call, "fraction", 0.5), out, err);
 }
 
-/* To a message, which stays, or to a time or an event. */
+/* Rewind to a message, which is kept, or to a time or an event. */
 static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                              maki_change *out, maki_err *err)
 {

@@ -43,7 +43,7 @@
     { "lost", "array", "the first of those", 0 },                                                  \
     { "fallback", "object", "{summarizer: offline, code, message}: why no model wrote the summary", 0 }
 
-/* `id` is the name with an underscore: it finds the function and the example.  `typed` is how people call it. */
+/* `id` is the name with an underscore: the names of the function and of the example contain it.  `typed` has its commands. */
 #define FORM(id, by, class, does, in, out)                                                         \
     { .chosen_by = by, .class_name = class, .effect = does, .input = in, .output = out,            \
       .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id }
@@ -56,7 +56,7 @@
     ONE(title, id, words, "system", "read", in, out, typed)
 #define LOGGED(title, id, words, does, in, out, typed)                                             \
     ONE(title, id, words, "conversation", does, in, out, typed)
-/* On messages, and on a conversation. */
+/* Operations with two forms: on messages, and on a conversation. */
 #define BOTH(title, id, words, by, in, out, does, in_on, out_on, typed)                            \
     { { title, words,                                                                              \
         (const maki_op_form[]){ FORM(id, by, "pure", "read", in, out),                             \

@@ -6,7 +6,7 @@
  *
  * The body is read twice, each time from the longest cached position (body_cache.h): once for the prefixes of its
  * messages, and, once it is known which of them are recorded, again for the new rows.  So memory is
- * 16 bytes per message, whatever their length. */
+ * 16 bytes per message, independent of its length. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -172,7 +172,7 @@ static uint32_t purpose_of(const request_reader *r)
 
 /* ---- finding the conversation ------------------------------------------------------------------------------- */
 
-/* The point that a request continues. */
+/* The parent of a request: the conversation and the point in it that the request continues. */
 typedef struct parent {
     unsigned char session[MAKI_SESSION_BYTES];
     maki_point point;
@@ -203,7 +203,7 @@ static bool may_continue(const maki_exchange *x, const request_reader *r, const 
 {
     if (entry->purpose == 0 || x->named) return true; /* a reply was seen, or the client names it */
     if (entry->purpose != purpose)
-        return false; /* the same first message for another purpose: a title, say */
+        return false; /* the same first message for another purpose, for example a title */
     if (x->has_id) return true;
     int64_t now = x->proxy->env.clock->now_ms(x->proxy->env.clock) / 1000;
     return message == r->count && now - (int64_t)entry->used < RETRY_S;

@@ -66,7 +66,7 @@ uint64_t journal_head_check(const journal_record *record);
 void maki_journal_path(const maki_journal *j, const unsigned char *session, maki_log_part part,
                        char *out, size_t capacity);
 
-/* Read both halves, the older one first, and restore what the logs have lost.  Their logs are added as touched, and
+/* Read both halves, the older one first, and restore what the logs have lost.  The logs of a half are added to its `touched`, and
  * `generation` is set to the newest.  `create`: restore missing logs too. */
 maki_status maki_journal_restore(maki_journal *j, bool create, uint64_t *restored, maki_err *err);
 bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char *session);

@@ -30,7 +30,7 @@ void maki_journal_path(const maki_journal *j, const unsigned char *session, maki
              part == MAKI_LOG_EVENTS ? ".events" : "");
 }
 
-/* Does the file have `bytes` at `offset`, as far as it is long enough? */
+/* Do the bytes of the file from `offset`, up to its end, equal those of `bytes`? */
 static bool matches(const maki_files *files, int fd, uint64_t offset, maki_str bytes, uint64_t size)
 {
     char block[4096];

@@ -160,7 +160,7 @@ static maki_status find_slot(maki_prefixes *t, const unsigned char *prefix, uint
     return maki_fail(err, MAKI_CORRUPT, "the table of prefixes has no free slot");
 }
 
-/* A tombstone: the slot stays used, without a session. */
+/* A tombstone: a used slot without a session. */
 static bool is_deleted(const maki_prefix *entry)
 {
     static const unsigned char none[MAKI_SESSION_BYTES];

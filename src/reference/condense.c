@@ -130,10 +130,10 @@ static maki_status select_source(const maki_condense_in *in, maki_arena *arena, 
                            "%zu messages are too few to condense; at least %zu are needed",
                            in->messages.count, (size_t)KEEP + 2);
     }
-    bool recent = source->count <= 1;
+    bool condensed_recently = source->count <= 1;
     for (size_t i = 0; i < kept->tail.count; i++)
-        recent |= kept->tail.at[i]->is_summary;
-    if (!recent) return MAKI_OK;
+        condensed_recently |= kept->tail.at[i]->is_summary;
+    if (!condensed_recently) return MAKI_OK;
     return maki_refuse(err, "CONDENSED_RECENTLY",
                        "a summary stands among or right before the last %d messages", KEEP);
 }

@@ -77,7 +77,7 @@ static maki_status read_field(message_parser *r, maki_json_item item, maki_msg *
 {
     size_t i = find_field(item.key);
     if (i == FIELDS) return MAKI_OK;
-    /* Readers disagree on which of two fields counts: the model could see one message and the log
+    /* JSON parsers disagree on which of two equal keys counts: the model could see one message and the log
      * another. */
     const char *problem = r->seen & 1u << i ? "occurs twice, again" : check_value(i, item.value);
     if (problem) return invalid(r, item.value, fields[i].name.ptr, problem);

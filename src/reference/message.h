@@ -55,7 +55,7 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
 
 /* Read a synthetic message, which is valid. */
 maki_status maki_msg_synthetic(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err);
-/* Replace the content; all other bytes stay. */
+/* Replace the content; all other bytes are unchanged. */
 void maki_msg_set_content(maki_msg *msg, maki_str content);
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err);

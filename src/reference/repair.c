@@ -175,7 +175,7 @@ maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena
     return MAKI_OK;
 }
 
-/* ---- pairs of a whole list ------------------------------------------------------------------- */
+/* ---- pairs of a list ------------------------------------------------------------------- */
 
 static bool result_id(const maki_msg *m, maki_str *id)
 {

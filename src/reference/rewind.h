@@ -31,12 +31,12 @@ typedef struct maki_rewind_in {
     bool by_index; /* else by time */
     double value;
     bool include_target; /* keep the target event; the messages are cut the same */
-    bool skip_cleanup;   /* leave tags that name nothing */
+    bool skip_cleanup;   /* keep tags whose summary or marker does not exist */
     double now;
 } maki_rewind_in;
 
 typedef struct maki_rewound {
-    size_t ui_count; /* events that stay, from the first */
+    size_t ui_count; /* remaining events, counted from the first */
     maki_msgs api;
     bool api_changed;
 } maki_rewound;

@@ -16,8 +16,8 @@
 
 /* Borrowed from the text. */
 typedef struct maki_entries {
-    maki_str top;       /* the whole object */
-    maki_str all;       /* the object `entries`: each item is one entry */
+    maki_str top;       /* the top-level object */
+    maki_str all;       /* the object `entries`, an item for each session */
     uint64_t directory; /* the field `folder` */
 } maki_entries;
 

@@ -37,20 +37,20 @@ uint64_t maki_turn_limit(const maki_turn_limits *limits, bool channel)
 
 /* ---- turns of a view ------------------------------------------------------------------------------- */
 
-/* A walk through a view, newest message first. */
-typedef struct walk {
+/* The state of counting turns in a view, newest message first. */
+typedef struct turn_counter {
     uint64_t turns;    /* counted so far */
     uint64_t messages; /* so far */
     uint64_t stop_at;  /* turns */
     uint64_t keep;     /* messages from the end of the view that contain `stop_at` turns; 0: there are fewer turns */
-} walk;
+} turn_counter;
 
-static bool begins_turn(const maki_row *row)
+static bool is_turn_start(const maki_row *row)
 {
     return (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER && !(row->flags & MAKI_FACT_ANSWERS);
 }
 
-static maki_status count_turns(const maki_view *view, walk *w, maki_err *err)
+static maki_status count_turns(const maki_view *view, turn_counter *w, maki_err *err)
 {
     bool oldest_is_turn = false; /* the oldest message so far that is not a system message */
     for (size_t i = view->count; i > 0; i--) {
@@ -62,7 +62,7 @@ static maki_status count_turns(const maki_view *view, walk *w, maki_err *err)
             if (st != MAKI_OK) return st;
             w->messages++;
             if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM) continue;
-            oldest_is_turn = begins_turn(&row) && !maki_view_pinned(view, n);
+            oldest_is_turn = is_turn_start(&row) && !maki_view_pinned(view, n);
             if (oldest_is_turn && ++w->turns == w->stop_at) w->keep = w->messages;
         }
     }
@@ -71,10 +71,10 @@ static maki_status count_turns(const maki_view *view, walk *w, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status count_current_turns(maki_conv *conv, uint64_t stop_at, walk *w, maki_err *err)
+static maki_status count_current_turns(maki_conv *conv, uint64_t stop_at, turn_counter *w, maki_err *err)
 {
     const maki_view *view;
-    *w = (walk){ .stop_at = stop_at };
+    *w = (turn_counter){ .stop_at = stop_at };
     maki_status st = maki_log_refresh(maki_conv_log(conv), err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     return st == MAKI_OK ? count_turns(view, w, err) : st;
@@ -85,7 +85,7 @@ static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t remainin
                               maki_limited *out, maki_err *err)
 {
     unsigned char head[MAKI_CHAIN_LEN];
-    walk w;
+    turn_counter w;
     *out = (maki_limited){ 0 };
     maki_status st = count_current_turns(conv, remaining, &w, err);
     if (st != MAKI_OK) return st;

@@ -29,7 +29,7 @@ maki_name *maki_names_find(const maki_names *names, maki_str text);
 /* The other file name of the same id: "session-x" for "x" and "x" for "session-x".  False: it does not fit. */
 bool maki_name_other(maki_str text, char *out, size_t capacity);
 
-/* Is it the name of a messages file?  *stem is what is before .jsonl. */
+/* Is it the name of a messages file?  *stem is the name without .jsonl. */
 bool maki_name_of_file(const char *file, maki_str *stem);
 
 #endif

@@ -11,18 +11,18 @@
 #include "base/err.h"
 #include "store/transcript.h"
 
-typedef struct walk {
+typedef struct agent_walk {
     const maki_env *env;
     maki_session_index_in in;
     char *note;
     maki_status status;
     maki_err *err;
-} walk;
+} agent_walk;
 
 /* False: it failed. */
 static bool walk_agent(void *ctx, const char *agent)
 {
-    walk *w = ctx;
+    agent_walk *w = ctx;
     maki_session_index_report report;
     w->in.agent = agent;
     w->status = maki_session_index_each(w->env, &w->in, &report, w->err);
@@ -34,7 +34,7 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
                                maki_session_fn fn, void *ctx, char note[200], maki_err *err)
 {
     char directory[MAKI_PATH_MAX];
-    walk w = { env, { .home = home, .fn = fn, .ctx = ctx }, note, MAKI_OK, err };
+    agent_walk w = { env, { .home = home, .fn = fn, .ctx = ctx }, note, MAKI_OK, err };
     if (note) note[0] = '\0';
     if (agent) {
         (void)walk_agent(&w, agent);
