@@ -15,7 +15,7 @@
 
 enum {
     ARENA_MAX = 64 << 20, /* bytes of settings, texts and events of a turn */
-    OVERFLOWS_MAX = 3, /* requests that may follow one that was too long */
+    OVERFLOWS_MAX = 3,    /* requests that may follow one that was too long */
     ROUNDS_DEFAULT = 50
 };
 
@@ -185,8 +185,8 @@ static maki_status take_steps(maki_turn_work *w, maki_err *err)
     if (st == MAKI_OK) st = maki_turn_limit_session(w, err); /* turn limits */
     if (st == MAKI_OK) st = maki_turn_measure(w, err);       /* window, policy, summariser */
     if (st == MAKI_OK) st = maki_turn_record_system(w, err); /* if it has changed */
-    if (st == MAKI_OK) st = ask_and_run_tools(w, err);  /* reduce, request, reply, tools; recorded */
-    if (st == MAKI_OK) maki_turn_prepare(w); /* the next summary */
+    if (st == MAKI_OK) st = ask_and_run_tools(w, err); /* reduce, request, reply, tools; recorded */
+    if (st == MAKI_OK) maki_turn_prepare(w);           /* the next summary */
     return st;
 }
 

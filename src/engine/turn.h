@@ -14,9 +14,9 @@
  * What always holds:
  *   - the message is durable before it is sent, and the answer before maki_turn returns MAKI_OK;
  *   - no lock is held while a model answers: other processes may read and write the session meanwhile;
- *   - a truncated answer (cancelled, connection lost, an error in the stream) is recorded as the text that was received, with
- *     a line at its end that says so, without its calls: it is never sent as if it were complete.  A truncated
- *     answer without text is not recorded;
+ *   - a truncated answer (cancelled, connection lost, an error in the stream) is recorded as the text that was
+ *   received, with a line at its end that says so, without its calls: it is never sent as if it were complete.  A
+ *   truncated answer without text is not recorded;
  *   - a process killed at any point leaves a valid session: its last message has no answer, and maki_turn without a
  *     message asks for one.  A call without a result gets a synthetic one when it is sent (wire/write.h).
  *

@@ -139,7 +139,8 @@ static maki_status run_reporting(const maki_summarizer *self, const maki_summary
 static maki_manage_in manage_in_of(maki_turn_work *w, const maki_summarizer *by)
 {
     const maki_run_limits *f = &w->figures;
-    bool keep_default = (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* for every model */
+    bool keep_default =
+        (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* for every model */
     double reserved_tokens = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
     return (maki_manage_in){ .scale = w->factor,
                              .window = w->shrunk > 0 ? w->shrunk : f->window,

@@ -14,9 +14,7 @@
 #include "base/text.h"
 #include "engine/turn_internal.h"
 
-enum {
-    UNITS_MIN = 64
-}; /* when less remains of the limit of all files, the next file is omitted */
+enum { UNITS_MIN = 64 }; /* when less remains of the limit of all files, the next file is omitted */
 
 /* A prompt being built. */
 typedef struct prompt_builder {
@@ -150,18 +148,19 @@ static maki_status choose_mode(prompt_builder *m, maki_err *err)
     return name.len ? maki_prompt_mode_named(name, &m->in.mode, err) : MAKI_OK;
 }
 
-/* The prompt, then the caller's texts.  The timestamp is appended to the last text, because some models accept only one. */
+/* The prompt, then the caller's texts.  The timestamp is appended to the last text, because some models accept only
+ * one. */
 static maki_status set_system(maki_turn_work *w, maki_str text, maki_str timestamp, maki_err *err)
 {
     const maki_turn_request *q = w->request;
-    maki_str *all = maki_arena_array(&w->arena, q->system_count + 1, sizeof *all);
-    if (!all) return maki_arena_status(&w->arena, err);
-    w->system = all;
-    if (text.len) all[w->system_count++] = text;
+    maki_str *texts = maki_arena_array(&w->arena, q->system_count + 1, sizeof *texts);
+    if (!texts) return maki_arena_status(&w->arena, err);
+    w->system = texts;
+    if (text.len) texts[w->system_count++] = text;
     for (size_t i = 0; i < q->system_count; i++)
-        all[w->system_count++] = q->system[i];
+        texts[w->system_count++] = q->system[i];
     if (timestamp.len && w->system_count) {
-        maki_str *last = &all[w->system_count - 1];
+        maki_str *last = &texts[w->system_count - 1];
         char *joined = maki_arena_get(&w->arena, last->len + 2 + timestamp.len);
         if (!joined) return maki_arena_status(&w->arena, err);
         memcpy(joined, last->ptr, last->len); /* a caller's text may contain NUL */

@@ -90,14 +90,14 @@ static maki_status add_escaped(void *ctx, maki_str bytes, maki_err *err)
 }
 
 /* Append the text of a row to the open string; *any: there was some.  It may end within an escaped character. */
-static maki_status write_text(maki_jw *out, maki_str row, bool *any, maki_err *err)
+static maki_status write_text(maki_jw *out, maki_str row, bool *has_text, maki_err *err)
 {
     maki_content_parts parts = maki_content_parts_of(row);
     maki_content_part part;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_content_parts_next(&parts, &part)) {
         if (part.kind != MAKI_CONTENT_TEXT || maki_is_blank(part.text)) continue;
-        *any = true;
+        *has_text = true;
         st = maki_json_text_to(maki_json_inside(part.text), (maki_sink){ add_escaped, out }, err);
     }
     return st;
@@ -108,16 +108,16 @@ static maki_status write_text(maki_jw *out, maki_str row, bool *any, maki_err *e
 static maki_status add_truncated(maki_turn_work *w, maki_str row, maki_err *err)
 {
     maki_turn_row out;
-    bool any = false;
+    bool has_text = false;
     maki_turn_row_begin(w, &out, err);
     maki_jw_print(&out.w, "{'role':'assistant','content':");
     maki_jw_begin_value(&out.w);
     maki_jw_bytes(&out.w, MAKI_LIT("\""));
-    maki_status st = write_text(&out.w, row, &any, err);
+    maki_status st = write_text(&out.w, row, &has_text, err);
     maki_jw_escaped(&out.w, MAKI_LIT("\n\n"));
     maki_jw_escaped(&out.w, maki_str_of(end_line(w->end)));
     maki_jw_bytes(&out.w, MAKI_LIT("\""));
-    if (st != MAKI_OK || any) return maki_turn_row_end(w, &out, w->end, st, err);
+    if (st != MAKI_OK || has_text) return maki_turn_row_end(w, &out, w->end, st, err);
     maki_spool_free(&out.spool); /* there was no text */
     return MAKI_OK;
 }

@@ -98,9 +98,9 @@ static maki_status read_session(maki_turn_work *w, maki_err *err)
 
 static maki_str override_of(const maki_turn_work *w, const char *name)
 {
-    const char *all = w->turns->session.overrides;
+    const char *overrides = w->turns->session.overrides;
     maki_str value;
-    if (!all[0] || !maki_json_get(maki_str_of(all), maki_str_of(name), &value))
+    if (!overrides[0] || !maki_json_get(maki_str_of(overrides), maki_str_of(name), &value))
         return (maki_str){ "", 0 };
     return value;
 }

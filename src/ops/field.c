@@ -1,7 +1,8 @@
 /* field.c -- read the input of an operation: index its fields, check them against the row, convert their values.
  *
- * The input has passed maki_json_check.  It may contain a whole history, so its fields are indexed in one pass and looked up
- * in that index afterwards.  Errors name the field and its byte, counted from the start of what the caller sent. */
+ * The input has passed maki_json_check.  It may contain a whole history, so its fields are indexed in one pass and
+ * looked up in that index afterwards.  Errors name the field and its byte, counted from the start of what the caller
+ * sent. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>

@@ -44,8 +44,8 @@ typedef struct session_search {
     size_t capacity;
     char agents[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX + 304]; /* directories */
     bool is_id;                                                /* the name is an id */
-    size_t matches;                                            /* sessions with this name or prefix */
-    char ids[120];                                             /* ids or keys of the first matches, for the error */
+    size_t matches; /* sessions with this name or prefix */
+    char ids[120];  /* ids or keys of the first matches, for the error */
     maki_status status;
     maki_err *err;
 } session_search;

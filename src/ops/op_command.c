@@ -1,4 +1,5 @@
-/* op_command.c -- operations as commands: find the command of a group, parse its arguments and options, build the JSON input.
+/* op_command.c -- operations as commands: find the command of a group, parse its arguments and options, build the
+ * JSON input.
  *
  * In:   a row's column of commands, and argv.  Out: the input of the operation, or which argument is missing or unknown.
  * The types of the row decide how an argument is written as JSON; no command is special here. */

@@ -17,8 +17,8 @@ typedef struct maki_condense_fields {
 maki_status maki_condense_fields_read(const maki_op_call *call, maki_msgs list,
                                       maki_condense_fields *out, maki_err *err);
 
-/* The summarizer of a conversation: the stub in the call, else the configured one (manage/choose_summarizer.h).  How many facts the
- * summary preserves is measured.  Has pointers into itself: never copy it. */
+/* The summarizer of a conversation: the stub in the call, else the configured one (manage/choose_summarizer.h).  How
+ * many facts the summary preserves is measured.  Has pointers into itself: never copy it. */
 typedef struct maki_chosen_summarizer {
     maki_stub_summarizer stub;
     maki_summarizer_choice choice;

@@ -1,7 +1,7 @@
 /* op_conversation.c -- history.* on a conversation: changes, each one event and a report; status, view and diff.
  *
- * A change applies to the newest head, and is refused with CONFLICT when `expect` names another one.  Operations that only
- * read open the conversation read-only.  Answers never contain messages, except those of history.effective. */
+ * A change applies to the newest head, and is refused with CONFLICT when `expect` names another one.  Operations that
+ * only read open the conversation read-only.  Answers never contain messages, except those of history.effective. */
 
 #include "base/err.h"
 #include "base/hash.h"

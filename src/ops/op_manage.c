@@ -1,5 +1,5 @@
-/* op_manage.c -- manage.*, prune.*, window.*, profile.*: check whether the window is too full, and condense, truncate or
- * prune.
+/* op_manage.c -- manage.*, prune.*, window.*, profile.*: check whether the window is too full, and condense, truncate
+ * or prune.
  *
  * On a list of messages a run follows the reference's rules (reference/run.h) and the answer is the new list.  On a
  * conversation it follows a policy (manage/manage.h): the fields of the call, the configuration and the model decide the

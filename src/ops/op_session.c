@@ -73,7 +73,8 @@ static void read_title(maki_conv *conv, char out[TITLE_MAX])
 
 /* ---- session.list -------------------------------------------------------------------------------------- */
 
-/* The context use; reads only the newest 64 KB of events, whatever the length of the session (maki_conv_tokens_cached). */
+/* The context use; reads only the newest 64 KB of events, whatever the length of the session
+ * (maki_conv_tokens_cached). */
 static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
                       const maki_session *s)
 {

@@ -1,4 +1,5 @@
-/* operation.h -- a row of the table of operations, a call, and functions that read the fields of its input; private to ops/. */
+/* operation.h -- a row of the table of operations, a call, and functions that read the fields of its input; private
+ * to ops/. */
 #ifndef MAKI_OPS_OPERATION_H
 #define MAKI_OPS_OPERATION_H
 

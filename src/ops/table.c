@@ -43,7 +43,8 @@
     { "lost", "array", "the first of those", 0 },                                                  \
     { "fallback", "object", "{summarizer: offline, code, message}: why no model wrote the summary", 0 }
 
-/* `id` is the name with an underscore: the names of the function and of the example contain it.  `typed` has its commands. */
+/* `id` is the name with an underscore: the names of the function and of the example contain it.  `typed` has its
+ * commands. */
 #define FORM(id, by, class, does, in, out)                                                         \
     { .chosen_by = by, .class_name = class, .effect = does, .input = in, .output = out,            \
       .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id }

@@ -1,4 +1,5 @@
-/* exchange.c -- begin an exchange and record its request: find the conversation that it continues and append its new messages.
+/* exchange.c -- begin an exchange and record its request: find the conversation that it continues and append its new
+ * messages.
  *
  * In:    the request's head (begin) and its complete body (request).
  * Out:   the new messages in the log of their conversation; prefixes and cached positions for the next request.
@@ -156,7 +157,8 @@ static uint64_t leading_hash_of(const request_reader *r)
     return r->base.mark.at ? r->base.leading : maki_leading_hash(maki_buf_str(&r->leading));
 }
 
-/* The persona of the system prompt.  Up to the mark that reading began at, the body is unchanged, so its persona is reused. */
+/* The persona of the system prompt.  Up to the mark that reading began at, the body is unchanged, so its persona is
+ * reused. */
 static uint32_t persona_of(const request_reader *r)
 {
     maki_system_now now = system_of(r);
@@ -237,9 +239,9 @@ static maki_status open_at(maki_exchange *x, const unsigned char *session, const
     return st == MAKI_OK ? maki_live_has(*live, point, err) : st;
 }
 
-/* Continue at an entry of the table, if the log still has the message that the entry was written for.  The table is not synced with the logs: after a power cut it may have
- * entries for rows that are lost, and a repaired log may have other rows in their place.  Such an entry is deleted, and
- * *f is unchanged. */
+/* Continue at an entry of the table, if the log still has the message that the entry was written for.  The table is
+ * not synced with the logs: after a power cut it may have entries for rows that are lost, and a repaired log may have
+ * other rows in their place.  Such an entry is deleted, and *f is unchanged. */
 static maki_status use_entry(maki_exchange *x, const maki_prefix *entry, uint64_t messages,
                              parent *f, maki_err *err)
 {
@@ -274,7 +276,8 @@ static maki_status read_reference(maki_exchange *x, const request_reader *r, mak
     return maki_reference_key(x, "conversation", conversation, x->stored_key, err);
 }
 
-static maki_status find_reference(maki_exchange *x, const request_reader *r, parent *f, maki_err *err)
+static maki_status find_reference(maki_exchange *x, const request_reader *r, parent *f,
+                                  maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
     maki_prefix entry;
@@ -405,10 +408,10 @@ static maki_status write_rows(request_reader *r, maki_str body, maki_live_conver
     maki_proxy *p = r->x->proxy;
     maki_wire_request request;
     row_writer w = { .x = r->x,
-                  .live = live,
-                  .row = maki_spool_new(&p->env, MAKI_SPOOL_MEMORY),
-                  .message = r->base.messages,
-                  .recorded = recorded };
+                     .live = live,
+                     .row = maki_spool_new(&p->env, MAKI_SPOOL_MEMORY),
+                     .message = r->base.messages,
+                     .recorded = recorded };
     snprintf(w.fields, sizeof w.fields, ",\"createdAt\":%" PRId64, r->x->began_ms);
     maki_status st = maki_wire_read(&p->env, r->x->protocol, body, &r->base.mark, write_message, &w,
                                     &request, NULL, err);
@@ -423,8 +426,8 @@ static uint64_t system_as_sent(const request_reader *r)
 }
 
 /* Add an event if the system prompt or the tools changed; *seen is the effective one afterwards. */
-static maki_status write_system(request_reader *r, maki_live_conversation *live, maki_system_seen *seen,
-                                maki_err *err)
+static maki_status write_system(request_reader *r, maki_live_conversation *live,
+                                maki_system_seen *seen, maki_err *err)
 {
     maki_proxy *p = r->x->proxy;
     maki_system_now now = system_of(r);
@@ -483,7 +486,8 @@ static maki_status insert_rows(request_reader *r, maki_live_conversation *live, 
 
 /* Cache positions in the body for the next one: where reading began, and those after messages whose
  * rows are known here. */
-static void cache_body(request_reader *r, maki_str body, maki_live_conversation *live, const parent *f)
+static void cache_body(request_reader *r, maki_str body, maki_live_conversation *live,
+                       const parent *f)
 {
     maki_exchange *x = r->x;
     maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS + 1];
@@ -558,7 +562,8 @@ static maki_status record(request_reader *r, maki_str body, maki_err *err)
     parent f;
     const maki_body_cache_mark *from =
         maki_body_cache_find(x->proxy->body_cache, x->head_scope, body, r->session);
-    if (from && !from->replied) from = NULL; /* a short body, and its purpose is needed: read from the beginning */
+    if (from && !from->replied)
+        from = NULL; /* a short body, and its purpose is needed: read from the beginning */
     maki_status st = find_parent(r, body, from, &f, err);
     if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && needs_beginning(r, f.live))))
         st = find_parent(r, body, NULL, &f, err);
@@ -571,8 +576,8 @@ maki_status maki_exchange_request(maki_exchange *x, maki_str body, maki_err *err
 {
     const maki_env *env = &x->proxy->env;
     request_reader r = { .x = x,
-                  .prefixes = maki_buf_new(env->alloc, PREFIXES_MAX),
-                  .leading = maki_buf_new(env->alloc, LEADING_MAX) };
+                         .prefixes = maki_buf_new(env->alloc, PREFIXES_MAX),
+                         .leading = maki_buf_new(env->alloc, LEADING_MAX) };
     maki_status st = record(&r, body, err);
     x->body_bytes = body.len;
     x->recorded = st == MAKI_OK;

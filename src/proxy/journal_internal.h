@@ -26,8 +26,9 @@ typedef struct journal_record {
 
 typedef struct journal_half {
     int fd;
-    uint64_t end;                                 /* where the next record is written */
-    unsigned char (*touched)[MAKI_SESSION_BYTES]; /* sessions whose logs it has records of; with duplicates */
+    uint64_t end; /* where the next record is written */
+    unsigned char (
+        *touched)[MAKI_SESSION_BYTES]; /* sessions whose logs it has records of; with duplicates */
     size_t touched_count, touched_capacity;
 } journal_half;
 
@@ -66,8 +67,8 @@ uint64_t journal_head_check(const journal_record *record);
 void maki_journal_path(const maki_journal *j, const unsigned char *session, maki_log_part part,
                        char *out, size_t capacity);
 
-/* Read both halves, the older one first, and restore what the logs have lost.  The logs of a half are added to its `touched`, and
- * `generation` is set to the newest.  `create`: restore missing logs too. */
+/* Read both halves, the older one first, and restore what the logs have lost.  The logs of a half are added to its
+ * `touched`, and `generation` is set to the newest.  `create`: restore missing logs too. */
 maki_status maki_journal_restore(maki_journal *j, bool create, uint64_t *restored, maki_err *err);
 bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char *session);
 

@@ -1,4 +1,5 @@
-/* live_conversation.h -- an open conversation of the proxy, and its current branch: rows and events are appended in groups.
+/* live_conversation.h -- an open conversation of the proxy, and its current branch: rows and events are appended in
+ * groups.
  *
  * A log keeps every branch; the current one is a list of ranges of its rows.  To continue from another point a
  * `rewind` event is written first, so that the view of the log is always what the client sent last.
@@ -75,7 +76,8 @@ maki_point maki_live_tip(const maki_live_conversation *live);
 /* Begin a group at `from`.  MAKI_NOTFOUND: the log has no such message.  After MAKI_OK commit or abort. */
 maki_status maki_live_begin(maki_live_conversation *live, const maki_point *from, maki_err *err)
     MAKI_MUST_CHECK;
-/* A row, as in maki_log_add_row; *seq is its number.  Rows beyond the maximum of a log's group are committed in several groups. */
+/* A row, as in maki_log_add_row; *seq is its number.  Rows beyond the maximum of a log's group are committed in
+ * several groups. */
 maki_status maki_live_add(maki_live_conversation *live, maki_str row, uint64_t *seq, maki_err *err);
 maki_status maki_live_add_event(maki_live_conversation *live, const char *type, maki_str fields,
                                 maki_err *err);
@@ -88,8 +90,8 @@ maki_status maki_live_row(maki_live_conversation *live, uint64_t seq, uint64_t *
 /* Does the log have the message of this point, and is it the same one?  Else MAKI_NOTFOUND. */
 maki_status maki_live_has(maki_live_conversation *live, const maki_point *point, maki_err *err);
 
-/* The files that must be synced besides the journal: duplicated descriptors of its events, its messages and, for a new one, the
- * directory, to be closed by another thread; -1: none. */
+/* The files that must be synced besides the journal: duplicated descriptors of its events, its messages and, for a
+ * new one, the directory, to be closed by another thread; -1: none. */
 maki_status maki_live_files(maki_live_conversation *live, int fds[3], maki_err *err);
 
 #endif

@@ -71,7 +71,8 @@ typedef struct maki_exchange_sync {
  * necessarily the owner's: one call serves all exchanges that ended before it. */
 maki_status maki_proxy_sync(maki_proxy *proxy, maki_err *err);
 
-/* Why upstream gave no reply, or only a part of it, as an error message of the network; called before maki_exchange_end. */
+/* Why upstream gave no reply, or only a part of it, as an error message of the network; called before
+ * maki_exchange_end. */
 void maki_exchange_set_reason(maki_exchange *x, maki_str reason);
 
 /* Write the reply to the log.  Whatever the status, the exchange has ended and must be closed. */

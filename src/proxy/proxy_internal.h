@@ -1,4 +1,5 @@
-/* proxy_internal.h -- struct maki_proxy and struct maki_exchange, and functions shared by proxy.c, exchange.c and record_reply.c. */
+/* proxy_internal.h -- struct maki_proxy and struct maki_exchange, and functions shared by proxy.c, exchange.c and
+ * record_reply.c. */
 #ifndef MAKI_PROXY_PROXY_INTERNAL_H
 #define MAKI_PROXY_PROXY_INTERNAL_H
 

@@ -100,7 +100,7 @@ static bool is_too_long(const maki_exchange *x, const maki_wire_result *result)
 }
 
 static const char *end_name(const maki_exchange *x, maki_exchange_end_kind kind,
-                          const maki_wire_result *result)
+                            const maki_wire_result *result)
 {
     if (kind == MAKI_EXCHANGE_CLIENT_GONE) return "client gone";
     if (kind == MAKI_EXCHANGE_CUT || x->status == 0) return "cut";
@@ -199,7 +199,7 @@ static maki_status row_fields(maki_exchange *x, const maki_wire_result *result, 
     maki_jw_init(&w, maki_buf_sink(out), err);
     maki_jw_print(&w,
                   result->model.len ? "{'createdAt':%i,'meta':{'model':%v"
-                                  : "{'createdAt':%i,'meta':{'model':%S",
+                                    : "{'createdAt':%i,'meta':{'model':%S",
                   x->proxy->env.clock->now_ms(x->proxy->env.clock),
                   result->model.len ? result->model : maki_str_of(x->model));
     maki_jw_print(&w, "'end':%z}}", strcmp(end, "complete") != 0 ? end : NULL);

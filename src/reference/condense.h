@@ -22,8 +22,8 @@ maki_summary_request maki_msgs_request(const maki_msgs *list);
 /* As {"system": ..., "messages": [{role, content} ...]}, with the instruction as the last user message. */
 void maki_condense_request_write(maki_jw *w, const maki_condense_request *request);
 
-/* Call a summarizer.  *out has the trimmed text; its usage is set also on failure.  MAKI_REFUSED: HANDLER_INVALID, SUMMARIZER_FAILED or
- * SUMMARY_EMPTY. */
+/* Call a summarizer.  *out has the trimmed text; its usage is set also on failure.  MAKI_REFUSED: HANDLER_INVALID,
+ * SUMMARIZER_FAILED or SUMMARY_EMPTY. */
 maki_status maki_summarize(const maki_summarizer *summarizer, const maki_summary_request *request,
                            maki_arena *arena, maki_summary *out, maki_err *err);
 

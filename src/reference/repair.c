@@ -1,7 +1,8 @@
 /* repair.c -- match tool results with their calls, in the Anthropic and in the OpenAI format.
  *
- * One message: a first pass determines whether anything must change, a second one assigns a call to each result.  A whole
- * list: each call gets its answers from the messages up to the next assistant message.  The input is not changed. */
+ * One message: a first pass determines whether anything must change, a second one assigns a call to each result.  A
+ * whole list: each call gets its answers from the messages up to the next assistant message.  The input is not
+ * changed. */
 #include "reference/repair.h"
 
 #include "base/idset.h"

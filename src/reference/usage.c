@@ -1,4 +1,4 @@
-/* usage.c -- one pass over the events: the last request or condense sets the context size, costs are summed.  Events that
+/* usage.c -- read the events once: the last request or condense sets the context size, costs are summed.  Events that
  * cannot be parsed are skipped. */
 #include "reference/usage.h"
 

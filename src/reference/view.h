@@ -2,7 +2,8 @@
  *
  * A message is hidden when its condenseParent names a summary that is in the list, or its
  * truncationParent a marker that is in the list.  Order, role and
- * time do not matter.  So removing a summary shows again what it hid, and a tag without its summary or marker has no effect. */
+ * time do not matter.  So removing a summary shows again what it hid, and a tag without its summary or marker has no
+ * effect. */
 #ifndef MAKI_REFERENCE_VIEW_H
 #define MAKI_REFERENCE_VIEW_H
 

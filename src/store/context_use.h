@@ -15,8 +15,8 @@
 typedef struct maki_context_use {
     maki_session session;
     maki_run_limits figures; /* of the model: window, threshold ... */
-    maki_err refused;        /* the error with which a run would refuse that window; MAKI_OK: none */
-    double scale;            /* tokens of the model per token of the index */
+    maki_err refused; /* the error with which a run would refuse that window; MAKI_OK: none */
+    double scale;     /* tokens of the model per token of the index */
     bool exact;
     double system, tools, reply; /* tokens of the index, in addition to the messages */
 } maki_context_use;

@@ -1,4 +1,5 @@
-/* entries.c -- the table of fields of an entry in sessions.json, and the functions that parse and serialize entries by that table.
+/* entries.c -- the table of fields of an entry in sessions.json, and the functions that parse and serialize entries
+ * by that table.
  *
  * A field is a row of `fields`: its name, its JSON type, its offset in maki_session.  Fields are written in that order
  * and mostly read in it, so a view of thousands of entries is read without searching for names. */
@@ -99,12 +100,13 @@ static size_t find_field(maki_str key, size_t next)
 static bool read_text(maki_str value, char *out, size_t capacity)
 {
     if (maki_json_kind_of(value) != MAKI_JSON_STRING || value.len > capacity) return false;
-    maki_str inside = maki_json_inside(value);
-    size_t n = inside.len;
-    if (memchr(inside.ptr, '\\', inside.len))
+    maki_str escaped = maki_json_inside(value);
+    size_t n = escaped.len;
+    if (memchr(escaped.ptr, '\\', escaped.len))
         n = maki_json_copy_text(value, out, capacity - 1);
     else
-        memcpy(out, inside.ptr, inside.len); /* fast path: most have no escapes, and there are thousands */
+        memcpy(out, escaped.ptr,
+               escaped.len); /* fast path: most have no escapes, and there are thousands */
     out[n] = '\0';
     return strlen(out) == n;
 }

@@ -1,7 +1,7 @@
 /* limit.c -- find the turn limit of a session, count its turns, and hide the oldest turns.
  *
- * Turns are counted from the newest message back, from the index; no message is read.  Another process that changes the view between
- * counting and hiding makes the write fail with MAKI_CONFLICT, and both are retried. */
+ * Turns are counted from the newest message back, from the index; no message is read.  Another process that changes
+ * the view between counting and hiding makes the write fail with MAKI_CONFLICT, and both are retried. */
 #include "store/limit.h"
 
 #include <stdio.h>
@@ -42,7 +42,8 @@ typedef struct turn_counter {
     uint64_t turns;    /* counted so far */
     uint64_t messages; /* so far */
     uint64_t stop_at;  /* turns */
-    uint64_t keep;     /* messages from the end of the view that contain `stop_at` turns; 0: there are fewer turns */
+    uint64_t
+        keep; /* messages from the end of the view that contain `stop_at` turns; 0: there are fewer turns */
 } turn_counter;
 
 static bool is_turn_start(const maki_row *row)
@@ -71,7 +72,8 @@ static maki_status count_turns(const maki_view *view, turn_counter *w, maki_err 
     return MAKI_OK;
 }
 
-static maki_status count_current_turns(maki_conv *conv, uint64_t stop_at, turn_counter *w, maki_err *err)
+static maki_status count_current_turns(maki_conv *conv, uint64_t stop_at, turn_counter *w,
+                                       maki_err *err)
 {
     const maki_view *view;
     *w = (turn_counter){ .stop_at = stop_at };

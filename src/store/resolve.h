@@ -1,4 +1,5 @@
-/* resolve.h -- find the session that a message of a channel belongs to; created if missing; and change the state of a session.
+/* resolve.h -- find the session that a message of a channel belongs to; created if missing; and change the state of a
+ * session.
  *
  *     global      agent:AGENT:global              one for all chats
  *     per-group   agent:AGENT:CHANNEL:GROUP       one for each group; outside of groups for each sender
@@ -39,8 +40,8 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
 
 /* Change the state of the session with this messages file: `overrides`, a JSON object that replaces the one
  * before (NULL: unchanged), whether it is archived (-1: unchanged), and its name, the key without "agent:AGENT:"
- * (NULL: unchanged).  MAKI_REFUSED KEY_TAKEN: it would become active again, or be renamed, but another active session has
- * the key. */
+ * (NULL: unchanged).  MAKI_REFUSED KEY_TAKEN: it would become active again, or be renamed, but another active session
+ * has the key. */
 typedef struct maki_session_change {
     const char *overrides;
     int archived;

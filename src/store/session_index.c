@@ -29,8 +29,8 @@
 
 enum {
     WRITE_INTERVAL = 1000, /* minimum ms between two writes of a view */
-    SETTLED = 1000, /* ms after which no further change of a directory can get the same mtime */
-    POLL = 5,       /* ms between two attempts to acquire the lock */
+    SETTLED = 1000,     /* ms after which no further change of a directory can get the same mtime */
+    POLL = 5,           /* ms between two attempts to acquire the lock */
     VIEW_MAX = 1 << 30, /* bytes: three million sessions */
     BATCH = 128,
     PREFETCH_MIN = 128 << 10 /* minimum bytes of a view for which a second thread is faster */
@@ -104,9 +104,9 @@ static bool is_settled(const pass *p)
     return now_ms(p) - (int64_t)(p->report->directory / 1000) >= SETTLED;
 }
 
-static void set_note(pass *p, const char *what, const maki_err *why)
+static void set_note(pass *p, const char *action, const maki_err *why)
 {
-    snprintf(p->report->note, sizeof p->report->note, "%s: %s", what, why->msg);
+    snprintf(p->report->note, sizeof p->report->note, "%s: %s", action, why->msg);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */
@@ -254,8 +254,8 @@ static bool claim_name(pass *p, const char *id)
     return name->seen = true;
 }
 
-/* The file of an entry, which may be named with or without `session-`: its name is stored in s->id.  stat is called only if
- * the entry is `wanted`. */
+/* The file of an entry, which may be named with or without `session-`: its name is stored in s->id.  stat is called
+ * only if the entry is `wanted`. */
 static bool find_file(pass *p, entry_file *l, maki_session *s, bool wanted)
 {
     char other[MAKI_ID_MAX];
@@ -343,7 +343,7 @@ static void stat_all(void *ctx, size_t worker)
     }
 }
 
-static maki_status process_prefetched(pass *p, maki_thread_pool *work, maki_arena *arena,
+static maki_status process_prefetched(pass *p, maki_thread_pool *pool, maki_arena *arena,
                                       maki_err *err)
 {
     maki_json_iter iter = maki_json_items(p->entries.all);
@@ -354,11 +354,11 @@ static maki_status process_prefetched(pass *p, maki_thread_pool *work, maki_aren
         b->pass = p;
         while (b->count < BATCH && (more = maki_json_next(&iter, &b->rows[b->count].entry)))
             b->count++;
-        b->ticket = maki_thread_pool_add(work, stat_all, b);
+        b->ticket = maki_thread_pool_add(pool, stat_all, b);
     }
     maki_status st = maki_arena_status(arena, err);
     for (batch *b = first; st == MAKI_OK && b; b = b->next) {
-        maki_thread_pool_wait(work, b->ticket);
+        maki_thread_pool_wait(pool, b->ticket);
         for (size_t i = 0; st == MAKI_OK && i < b->count; i++)
             st = process_entry(p, &b->rows[i], err);
     }
@@ -377,13 +377,13 @@ static maki_status process_each(pass *p, maki_err *err)
 /* With a key few files need stat, and for few sessions a thread costs more than it saves. */
 static maki_status process_entries(pass *p, maki_err *err)
 {
-    maki_thread_pool *work = NULL;
-    bool pays = !p->in->key && p->text.len >= PREFETCH_MIN;
-    if (!pays || maki_thread_pool_open(p->env->alloc, 2, &work, NULL) != MAKI_OK)
+    maki_thread_pool *pool = NULL;
+    bool prefetch = !p->in->key && p->text.len >= PREFETCH_MIN;
+    if (!prefetch || maki_thread_pool_open(p->env->alloc, 2, &pool, NULL) != MAKI_OK)
         return process_each(p, err);
     maki_arena arena = maki_arena_new(p->env->alloc, VIEW_MAX);
-    maki_status st = process_prefetched(p, work, &arena, err);
-    maki_thread_pool_close(work);
+    maki_status st = process_prefetched(p, pool, &arena, err);
+    maki_thread_pool_close(pool);
     maki_arena_free(&arena);
     return st;
 }

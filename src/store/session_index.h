@@ -45,7 +45,8 @@ typedef struct maki_session_index_report {
     char note[200]; /* why the view could not be read or written; "": no error */
 } maki_session_index_report;
 
-/* Call `fn` for each session, in no particular order.  Not MAKI_OK: what `fn` returned, or the directory cannot be read. */
+/* Call `fn` for each session, in no particular order.  Not MAKI_OK: what `fn` returned, or the directory cannot be
+ * read. */
 maki_status maki_session_index_each(const maki_env *env, const maki_session_index_in *in,
                                     maki_session_index_report *out, maki_err *err);
 

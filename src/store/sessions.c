@@ -70,7 +70,8 @@ static maki_status insert_newest(void *ctx, const maki_session *session, maki_er
     return MAKI_OK;
 }
 
-/* Events without a message do not change the time of the messages file: so they are read for the sessions in the list. */
+/* Events without a message do not change the time of the messages file: so they are read for the sessions in the
+ * list. */
 static void read_new_events(const maki_env *env, const char *home, maki_session *s)
 {
     char directory[MAKI_PATH_MAX + MAKI_ID_MAX];
