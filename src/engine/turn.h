@@ -15,8 +15,8 @@
  *   - the message is durable before it is sent, and the answer before maki_turn returns MAKI_OK;
  *   - no lock is held while a model answers: other processes may read and write the session meanwhile;
  *   - a truncated answer (cancelled, connection lost, an error in the stream) is recorded as the text that was
- *   received, with a line at its end that says so, without its calls: it is never sent as if it were complete.  A
- *   truncated answer without text is not recorded;
+ *     received, with a line at its end that says so, without its calls: it is never sent as if it were complete.  A
+ *     truncated answer without text is not recorded;
  *   - a process killed at any point leaves a valid session: its last message has no answer, and maki_turn without a
  *     message asks for one.  A call without a result gets a synthetic one when it is sent (wire/write.h).
  *
@@ -103,7 +103,7 @@ typedef struct maki_turn_callbacks {
     maki_status (*on_delta)(void *ctx, const maki_delta *piece, maki_err *err);
     maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t backoff_ms, const maki_err *why,
                             maki_err *err);
-    /* The session is being condensed: called with `done` NULL before a summary is written, and with the report afterwards. */
+    /* The session is condensed: called with `done` NULL before a summary is written, then with the report. */
     maki_status (*on_managing)(void *ctx, const maki_manage_report *done, maki_err *err);
     /* Run a tool; its output goes to `result`.  *failed: it failed, and the output says why.  NULL: the turn ends with
      * MAKI_STOP_CALLS, and the caller continues with a turn whose rows are the results. */

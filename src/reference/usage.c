@@ -2,7 +2,7 @@
  * cannot be parsed are skipped. */
 #include "reference/usage.h"
 
-/* An event whose `say` is `what`, of the type `say` or without a type. */
+/* Is the field `say` of the event this, and its type `say` or missing? */
 static bool is_event(maki_str event, const char *say)
 {
     return (!maki_json_string(event, "type").len || maki_json_field_in(event, "type", "say")) &&
