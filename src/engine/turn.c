@@ -1,4 +1,7 @@
-/* turn.c -- a turn, step by step: take_steps() has them in order, the files turn_*.c do them.
+/* turn.c -- a turn, step by step: take_steps() calls the functions of the files turn_*.c in order.
+ *
+ * In:     a request (a message, or none to continue), the configuration and the caller's callbacks.
+ * Out:    the reply, durable in the session, and a result, filled in as far as the turn came.
  *
  * The loop: ask (reduce the session, write the request, send it, record the reply), run the calls of the reply, ask
  * again.  A request that is too long for the provider is reduced further and sent again. */
@@ -11,8 +14,8 @@
 #include "engine/turn_internal.h"
 
 enum {
-    SMALL = 64 << 20,  /* memory for the small things of a turn */
-    OVERFLOWS_MAX = 3, /* requests that may follow one that was too long */
+    ARENA_MAX = 64 << 20, /* bytes of settings, texts and events of a turn */
+    OVERFLOWS_MAX = 3,    /* requests that may follow one that was too long */
     ROUNDS_DEFAULT = 50
 };
 
@@ -60,7 +63,7 @@ bool maki_turn_cancelled(void *work)
 static maki_status on_row(void *ctx, maki_str row, bool whole, maki_err *err)
 {
     maki_turn_work *w = ctx;
-    (void)whole; /* the status of the request says it */
+    (void)whole; /* known from the status of the request */
     maki_status st = maki_spool_add(&w->reply, row, err);
     return st == MAKI_OK ? maki_spool_add(&w->reply, (maki_str){ "", 1 }, err) : st;
 }
@@ -78,7 +81,7 @@ static maki_status on_retry(void *ctx, unsigned nth, uint32_t backoff_ms, const 
     return calls->on_retry(calls->ctx, nth, backoff_ms, why, err);
 }
 
-/* In a window that an error reported, the answer gets no more than a quarter. */
+/* The maximum tokens of the answer; at most a quarter of a window that an error reported. */
 static uint64_t answer_tokens(const maki_turn_work *w)
 {
     double max = w->figures.max_tokens, share = w->figures.window / 4;
@@ -109,7 +112,7 @@ static maki_status write_request(maki_turn_work *w, maki_err *err)
     return maki_request_write(w->conv, view, &request, maki_spool_sink(&w->body), err);
 }
 
-/* Send the request, and record what came, also when it failed. */
+/* Send the request, and record what was received, also when it failed. */
 static maki_status send(maki_turn_work *w, maki_err *err)
 {
     maki_err why = { .msg = "" };
@@ -130,7 +133,7 @@ static maki_status send(maki_turn_work *w, maki_err *err)
     maki_status st = maki_send(w->turns->sender, &request, &calls, &w->result->sent, &why);
     maki_status recorded = maki_turn_record(w, st, &why, err);
     if (st == MAKI_OK) return recorded;
-    if (err) *err = why; /* the reason for having no answer matters more */
+    if (err) *err = why; /* the error of the request has precedence */
     return st;
 }
 
@@ -139,7 +142,7 @@ static bool is_overflow(maki_status st, const maki_err *err)
     return st == MAKI_REFUSED && strcmp(err->code, MAKI_SEND_OVERFLOW) == 0;
 }
 
-/* Reduce the session, write the request, send it; after a context overflow again with less. */
+/* Reduce the session, write the request, send it; after a context overflow retry with a smaller window. */
 static maki_status ask(maki_turn_work *w, maki_err *err)
 {
     for (;;) {
@@ -159,7 +162,7 @@ static maki_status ask(maki_turn_work *w, maki_err *err)
 /* ---- the turn ------------------------------------------------------------------------------------------------------- */
 
 /* Ask; run the tools that the reply calls; ask again with their results. */
-static maki_status answer(maki_turn_work *w, maki_err *err)
+static maki_status ask_and_run_tools(maki_turn_work *w, maki_err *err)
 {
     unsigned max = w->request->rounds ? w->request->rounds : ROUNDS_DEFAULT;
     for (unsigned round = 0;; round++) {
@@ -182,8 +185,8 @@ static maki_status take_steps(maki_turn_work *w, maki_err *err)
     if (st == MAKI_OK) st = maki_turn_limit_session(w, err); /* turn limits */
     if (st == MAKI_OK) st = maki_turn_measure(w, err);       /* window, policy, summariser */
     if (st == MAKI_OK) st = maki_turn_record_system(w, err); /* if it has changed */
-    if (st == MAKI_OK) st = answer(w, err);  /* reduce, request, reply, tools; recorded */
-    if (st == MAKI_OK) maki_turn_prepare(w); /* the next summary */
+    if (st == MAKI_OK) st = ask_and_run_tools(w, err); /* reduce, request, reply, tools; recorded */
+    if (st == MAKI_OK) maki_turn_prepare(w);           /* the next summary */
     return st;
 }
 
@@ -198,7 +201,7 @@ maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
                          .request = request,
                          .calls = calls ? calls : &none,
                          .result = result,
-                         .arena = maki_arena_new(env->alloc, SMALL),
+                         .arena = maki_arena_new(env->alloc, ARENA_MAX),
                          .factor = 1,
                          .body = maki_spool_new(env, MAKI_SPOOL_MEMORY),
                          .reply = maki_spool_new(env, MAKI_SPOOL_MEMORY) };

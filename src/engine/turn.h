@@ -14,9 +14,9 @@
  * What always holds:
  *   - the message is durable before it is sent, and the answer before maki_turn returns MAKI_OK;
  *   - no lock is held while a model answers: other processes may read and write the session meanwhile;
- *   - a truncated answer (cancelled, connection lost, an error in the stream) is recorded as the text that came, with
- *     a line at its end that says so, without its calls: it is never sent as if it were complete.  A truncated
- *     answer without text is not recorded;
+ *   - a truncated answer (cancelled, connection lost, an error in the stream) is recorded as the text that was
+ *     received, with a line at its end that says so, without its calls: it is never sent as if it were complete.  A
+ *     truncated answer without text is not recorded;
  *   - a process killed at any point leaves a valid session: its last message has no answer, and maki_turn without a
  *     message asks for one.  A call without a result gets a synthetic one when it is sent (wire/write.h).
  *
@@ -41,10 +41,10 @@
 
 typedef struct maki_turns maki_turns;
 
-/* All of it is borrowed until maki_turns_close. */
+/* All pointers are borrowed until maki_turns_close. */
 typedef struct maki_turns_options {
     /* Used by two more threads: that of base/async_writer.h uses the allocator and files; the one that prepares a
-     * summary all of it, and the configuration, the logger and `sleep` too. */
+     * summary uses all fields, and the configuration, the logger and `sleep` too. */
     const maki_env *env;
     const maki_config *config;
     const char *home;           /* the state directory */
@@ -93,7 +93,7 @@ typedef struct maki_turn_request {
 /* A call of a tool. */
 typedef struct maki_turn_call {
     maki_str name;  /* a text */
-    maki_str input; /* JSON: an object, or what the model wrote in its place */
+    maki_str input; /* JSON: an object, or the invalid text that the model wrote */
     maki_str id;    /* a text */
 } maki_turn_call;
 
@@ -103,7 +103,7 @@ typedef struct maki_turn_callbacks {
     maki_status (*on_delta)(void *ctx, const maki_delta *piece, maki_err *err);
     maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t backoff_ms, const maki_err *why,
                             maki_err *err);
-    /* The session is being condensed: `done` NULL before a summary is written, which may take a while; then the report. */
+    /* The session is condensed: called with `done` NULL before a summary is written, then with the report. */
     maki_status (*on_managing)(void *ctx, const maki_manage_report *done, maki_err *err);
     /* Run a tool; its output goes to `result`.  *failed: it failed, and the output says why.  NULL: the turn ends with
      * MAKI_STOP_CALLS, and the caller continues with a turn whose rows are the results. */
@@ -114,7 +114,7 @@ typedef struct maki_turn_callbacks {
     bool (*cancelled)(void *ctx); /* called 20 times a second */
 } maki_turn_callbacks;
 
-/* Plain data, valid as far as the turn came, also when it failed. */
+/* No pointers to free.  Fields are filled in as far as the turn came, also when it failed. */
 typedef struct maki_turn_result {
     char path[MAKI_PATH_MAX]; /* of the session's messages file */
     bool created;             /* the session is new */
@@ -122,7 +122,7 @@ typedef struct maki_turn_result {
     bool truncated;           /* the answer is not complete */
     uint64_t asked;           /* seq of the first row of the request; 0: none was added */
     uint64_t last;            /* seq of the newest row of the turn; 0: none */
-    uint64_t rows;            /* added, those of the request included */
+    uint64_t rows;            /* added, including those of the request */
     unsigned requests;        /* retries not counted */
     unsigned attempts;        /* retries counted */
     unsigned overflows;       /* requests that were too long for the provider */
@@ -147,8 +147,8 @@ typedef struct maki_turn_result {
     bool preparing;   /* a summary is being prepared in the background */
 } maki_turn_result;
 
-/* MAKI_OK: the answer is complete (or its calls are left to the caller).  Else as maki_send, or MAKI_REFUSED
- * CONTEXT_OVERFLOW when nothing more can be left out, WINDOW_TOO_SMALL, NOTHING_TO_SEND; MAKI_NOTFOUND when no
+/* MAKI_OK: the answer is complete (or the caller has to run its calls).  Else as maki_send, or MAKI_REFUSED
+ * CONTEXT_OVERFLOW when nothing more can be hidden, WINDOW_TOO_SMALL, NOTHING_TO_SEND; MAKI_NOTFOUND when no
  * provider or model is configured.  What was received before the failure is in the session. */
 maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
                       const maki_turn_callbacks *calls, maki_turn_result *result, maki_err *err);

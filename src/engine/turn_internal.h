@@ -1,4 +1,4 @@
-/* turn_internal.h -- the state of a turn (maki_turn_work), and the functions of the files turn_*.c for each other.
+/* turn_internal.h -- the state of a turn (maki_turn_work), and the functions that the files turn_*.c share.
  *
  * turn.c calls them in the order of take_steps(); each fills the fields that the later ones read. */
 #ifndef MAKI_RECORDER_TURN_INSIDE_H
@@ -20,7 +20,7 @@ enum { MAKI_SYSTEM_SHA = 65 };
 /* A summary that is being prepared while the conversation goes on (turn_prepare.c). */
 typedef struct maki_preparing {
     pthread_t thread;
-    bool runs; /* the thread has to be joined */
+    bool runs; /* the thread must be joined */
     atomic_bool stop, done;
     maki_summarizer_in in; /* its texts are copied to these: */
     char agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX], provider[64], model[MAKI_MODEL_MAX];
@@ -45,24 +45,24 @@ struct maki_turns {
     /* The last provider: its connections are reused. */
     maki_sender *sender;
     maki_provider provider;
-    /* The session of the last turn: only what was appended since is read. */
+    /* The session of the last turn: only appended bytes are read in the next turn. */
     char path[MAKI_PATH_MAX];
     maki_session session;
     char system_sha[MAKI_SYSTEM_SHA]; /* of the prompt in its newest event `system`; "": none */
     maki_tokenizer *tokenizer;        /* of o200k_base; NULL: not opened yet */
     maki_preparing preparing;
     maki_reported_window reported[MAKI_REPORTED_WINDOWS];
-    size_t reported_count; /* ever added */
+    size_t reported_count; /* inserted in total, evicted ones included */
 };
 
-/* One turn under way. */
+/* The state of the current turn. */
 typedef struct maki_turn_work {
     maki_turns *turns;
     const maki_turns_options *options;
     const maki_turn_request *request;
     const maki_turn_callbacks *calls;
     maki_turn_result *result;
-    maki_arena arena; /* small things */
+    maki_arena arena; /* settings, texts, events */
     char agent[MAKI_ID_MAX];
     maki_conv *conv;
     maki_str model;
@@ -72,7 +72,7 @@ typedef struct maki_turn_work {
     maki_thinking thinking;
     uint64_t max_tokens;
     maki_run_limits figures;
-    double window; /* before an error reported a smaller one */
+    double window; /* the known one, before an error reported a smaller one */
     double
         recalled; /* the window that an error reported earlier, from the session's events; 0: none */
     maki_policy policy;
@@ -81,7 +81,7 @@ typedef struct maki_turn_work {
     maki_str *system; /* texts of the prompt: the agent's, then the caller's */
     size_t system_count;
     uint64_t system_tokens, tool_tokens; /* of the index */
-    double shrunk;        /* the window after a context overflow; 0: there was none */
+    double shrunk;        /* reduced window after a context overflow; 0: no overflow */
     double counted;       /* tokens of the current request, of the index */
     maki_status managing; /* what on_managing returned */
     maki_err managing_err;
@@ -119,18 +119,18 @@ maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err);
 /* Append an event `system` when the prompt is not the one of the last such event. */
 maki_status maki_turn_record_system(maki_turn_work *w, maki_err *err);
 
-/* turn_manage.c: the provider, the window, and what of the session is sent. */
+/* turn_manage.c: select the provider, find the window, reduce the session to fit. */
 maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_measure(maki_turn_work *w, maki_err *err);
 maki_status maki_turn_manage(maki_turn_work *w, maki_err *err);
-/* At the end: the tokens and messages of the session now, into the result. */
+/* At the end: store the current tokens and messages of the session in the result. */
 void maki_turn_report_context(maki_turn_work *w);
 
 /* turn_window.c: windows that errors reported. */
 void maki_turn_use_reported(maki_turn_work *w); /* earlier ones, once the limits are known */
 void maki_turn_learn_window(maki_turn_work *w); /* from the last error, if it has one */
 void maki_turn_test_window(
-    maki_turn_work *w); /* after a reply: was its request larger than that? */
+    maki_turn_work *w); /* after a reply: remove the window if the request was larger */
 
 /* turn_record.c: rows and events. */
 /* Append all of them or none. */

@@ -1,4 +1,4 @@
-/* turn_manage.c -- choose the provider, find its window, and reduce the session to fit.
+/* turn_manage.c -- select the provider, find its window, and reduce the session to fit.
  *
  * In:    the request, the configuration and the session.
  * Out:   a session whose view fits, or MAKI_REFUSED CONTEXT_OVERFLOW.
@@ -50,7 +50,7 @@ maki_status maki_turn_choose(maki_turn_work *w, maki_err *err)
 
 /* ---- the window ---------------------------------------------------------------------------------------------------- */
 
-/* A window that is not configured is requested from the provider, which knows what it loaded. */
+/* A window that is not configured is requested from the provider, which knows the model it loaded. */
 static maki_status find_limits(maki_turn_work *w, maki_err *err)
 {
     uint64_t window = 0;
@@ -136,21 +136,22 @@ static maki_status run_reporting(const maki_summarizer *self, const maki_summary
     return by->run(by, request, arena, out, err);
 }
 
-static maki_manage_in run_of(maki_turn_work *w, const maki_summarizer *by)
+static maki_manage_in manage_in_of(maki_turn_work *w, const maki_summarizer *by)
 {
     const maki_run_limits *f = &w->figures;
-    bool three = (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* for every model */
-    double reserved = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
+    bool keep_default =
+        (w->policy.flags & MAKI_POLICY_KEEP_THREE) && !f->keep_set; /* for every model */
+    double reserved_tokens = f->max_tokens > 0 ? f->max_tokens : MAKI_RESERVED_OUTPUT;
     return (maki_manage_in){ .scale = w->factor,
                              .window = w->shrunk > 0 ? w->shrunk : f->window,
                              .model_window = f->window,
-                             .max_tokens = reserved,
+                             .max_tokens = reserved_tokens,
                              .other_tokens = maki_turn_other(w),
                              .threshold = f->threshold,
                              .threshold_tokens = f->threshold_tokens,
                              .force = w->shrunk > 0,
                              .truncate_only = !f->automatic,
-                             .keep = three ? 0 : f->keep,
+                             .keep = keep_default ? 0 : f->keep,
                              .policy = &w->policy,
                              .summarizer = by,
                              .logger = w->options->logger,
@@ -188,7 +189,7 @@ maki_status maki_turn_manage(maki_turn_work *w, maki_err *err)
 {
     maki_manage_report report = { 0 };
     reporting_summarizer reporting = { { w->by.measured.usable, run_reporting, NULL }, w };
-    maki_manage_in in = run_of(w, w->calls->on_managing ? &reporting.base : &w->by.measured);
+    maki_manage_in in = manage_in_of(w, w->calls->on_managing ? &reporting.base : &w->by.measured);
     maki_status st = maki_manage_conversation(w->conv, &in, &report, err);
     if (st != MAKI_OK && w->managing != MAKI_OK) {
         if (err) *err = w->managing_err;

@@ -1,7 +1,7 @@
 /* turn_prepare.c -- the background thread that prepares a summary while the conversation goes on (manage/prepare.h).
  *
- * At most one thread at a time.  It gets copies of all it needs (maki_preparing), and opens the session itself; the turn
- * sees of it only the two atomic flags until it is joined. */
+ * At most one thread at a time.  Its input is copied (maki_preparing), and it opens the session itself; until it is
+ * joined the turn reads and writes only the two atomic flags. */
 #include <stdio.h>
 #include <string.h>
 

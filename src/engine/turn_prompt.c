@@ -14,9 +14,7 @@
 #include "base/text.h"
 #include "engine/turn_internal.h"
 
-enum {
-    UNITS_MIN = 64
-}; /* when less is left of the limit of all files, the next file is left out */
+enum { UNITS_MIN = 64 }; /* when less remains of the limit of all files, the next file is omitted */
 
 /* A prompt being built. */
 typedef struct prompt_builder {
@@ -76,23 +74,23 @@ static void set_file(prompt_builder *m, maki_prompt_at at, const char *file, mak
 static maki_status read_files(prompt_builder *m, maki_err *err)
 {
     maki_turn_work *w = m->w;
-    uint64_t each = number_of(w, "bootstrapMaxChars"),
-             left = number_of(w, "bootstrapTotalMaxChars");
-    bool limited = left > 0;
+    uint64_t file_limit = number_of(w, "bootstrapMaxChars"),
+             remaining = number_of(w, "bootstrapTotalMaxChars");
+    bool limited = remaining > 0;
     for (size_t i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
         const maki_bootstrap_file *file = &maki_bootstrap_files[i];
         maki_boot_report *report = &w->result->bootstrap[i];
-        uint64_t max = each ? each : file->max_units;
+        uint64_t max = file_limit ? file_limit : file->max_units;
         maki_prompt_at at;
         maki_str text;
         report->name = file->name;
         if (!maki_bootstrap_section(file, m->in.mode, &at)) continue;
-        if (limited && max > left) max = left < UNITS_MIN ? 0 : left;
+        if (limited && max > remaining) max = remaining < UNITS_MIN ? 0 : remaining;
         maki_status st =
             maki_workspace_read(&m->workspace, file, max, &w->arena, report, &text, err);
         if (st != MAKI_OK) return st;
         warn(w, report);
-        left -= report->units < left ? report->units : left;
+        remaining -= report->units < remaining ? report->units : remaining;
         set_file(m, at, file->name, text.len ? text : substitute(m, file, report));
     }
     w->result->has_bootstrap = true;
@@ -132,7 +130,7 @@ static maki_status set_other_sections(prompt_builder *m, maki_err *err)
     return maki_arena_status(&w->arena, err);
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------------------- */
+/* ---- the system prompt ----------------------------------------------------------------------------------------------- */
 
 /* agent:AGENT:subagent:ID */
 static bool is_subagent(const maki_turn_work *w)
@@ -150,35 +148,36 @@ static maki_status choose_mode(prompt_builder *m, maki_err *err)
     return name.len ? maki_prompt_mode_named(name, &m->in.mode, err) : MAKI_OK;
 }
 
-/* The prompt, the caller's texts, the timestamp: it goes to the end of the last text, because some models take only one. */
+/* The prompt, then the caller's texts.  The timestamp is appended to the last text, because some models accept only
+ * one. */
 static maki_status set_system(maki_turn_work *w, maki_str text, maki_str timestamp, maki_err *err)
 {
     const maki_turn_request *q = w->request;
-    maki_str *all = maki_arena_array(&w->arena, q->system_count + 1, sizeof *all);
-    if (!all) return maki_arena_status(&w->arena, err);
-    w->system = all;
-    if (text.len) all[w->system_count++] = text;
+    maki_str *texts = maki_arena_array(&w->arena, q->system_count + 1, sizeof *texts);
+    if (!texts) return maki_arena_status(&w->arena, err);
+    w->system = texts;
+    if (text.len) texts[w->system_count++] = text;
     for (size_t i = 0; i < q->system_count; i++)
-        all[w->system_count++] = q->system[i];
+        texts[w->system_count++] = q->system[i];
     if (timestamp.len && w->system_count) {
-        maki_str *last = &all[w->system_count - 1];
-        char *both = maki_arena_get(&w->arena, last->len + 2 + timestamp.len);
-        if (!both) return maki_arena_status(&w->arena, err);
-        memcpy(both, last->ptr, last->len); /* a caller's text may have NUL in it */
-        memcpy(both + last->len, "\n\n", 2);
-        memcpy(both + last->len + 2, timestamp.ptr, timestamp.len);
-        *last = (maki_str){ both, last->len + 2 + timestamp.len };
+        maki_str *last = &texts[w->system_count - 1];
+        char *joined = maki_arena_get(&w->arena, last->len + 2 + timestamp.len);
+        if (!joined) return maki_arena_status(&w->arena, err);
+        memcpy(joined, last->ptr, last->len); /* a caller's text may contain NUL */
+        memcpy(joined + last->len, "\n\n", 2);
+        memcpy(joined + last->len + 2, timestamp.ptr, timestamp.len);
+        *last = (maki_str){ joined, last->len + 2 + timestamp.len };
     }
     return maki_arena_status(&w->arena, err);
 }
 
 static maki_status open_workspace(prompt_builder *m, maki_err *err)
 {
-    maki_str given = maki_turn_text(m->w, "workspace");
-    if (given.len == 0) return MAKI_OK;
-    maki_status st = maki_workspace_open(m->w->options->env, given, &m->workspace, err);
+    maki_str path = maki_turn_text(m->w, "workspace");
+    if (path.len == 0) return MAKI_OK;
+    maki_status st = maki_workspace_open(m->w->options->env, path, &m->workspace, err);
     m->directory = maki_str_of(m->workspace.path);
-    if (!maki_utf8_valid(m->directory, NULL)) m->directory = given;
+    if (!maki_utf8_valid(m->directory, NULL)) m->directory = path;
     return st;
 }
 

@@ -1,4 +1,4 @@
-/* turn_record.c -- what a turn appends to its session: rows, and events about them.
+/* turn_record.c -- append to the session of a turn: rows, and events about them.
  *
  * The events are those of the proxy (docs/internals/events.md): `manifest` {"of":"exchange"} for each request,
  * however it ended, and `usage`, which also has the calibration that the reply gave. */
@@ -89,35 +89,35 @@ static maki_status add_escaped(void *ctx, maki_str bytes, maki_err *err)
     return out->status;
 }
 
-/* The text of a row, into the open string.  It may end within an escaped character. */
-static maki_status write_text(maki_jw *out, maki_str row, bool *any, maki_err *err)
+/* Append the text of a row to the open string; *any: there was some.  It may end within an escaped character. */
+static maki_status write_text(maki_jw *out, maki_str row, bool *has_text, maki_err *err)
 {
-    maki_content_parts pieces = maki_content_parts_of(row);
-    maki_content_part piece;
+    maki_content_parts parts = maki_content_parts_of(row);
+    maki_content_part part;
     maki_status st = MAKI_OK;
-    while (st == MAKI_OK && maki_content_parts_next(&pieces, &piece)) {
-        if (piece.kind != MAKI_CONTENT_TEXT || maki_is_blank(piece.text)) continue;
-        *any = true;
-        st = maki_json_text_to(maki_json_inside(piece.text), (maki_sink){ add_escaped, out }, err);
+    while (st == MAKI_OK && maki_content_parts_next(&parts, &part)) {
+        if (part.kind != MAKI_CONTENT_TEXT || maki_is_blank(part.text)) continue;
+        *has_text = true;
+        st = maki_json_text_to(maki_json_inside(part.text), (maki_sink){ add_escaped, out }, err);
     }
     return st;
 }
 
-/* Only the text: an incomplete call cannot be run, and an incomplete thought cannot be sent back.  The line at its end
- * makes sure that every later request says that it is incomplete. */
+/* Only the text: an incomplete call cannot be run, and incomplete reasoning cannot be sent again.  The line at its end
+ * marks it as incomplete in every later request. */
 static maki_status add_truncated(maki_turn_work *w, maki_str row, maki_err *err)
 {
     maki_turn_row out;
-    bool any = false;
+    bool has_text = false;
     maki_turn_row_begin(w, &out, err);
     maki_jw_print(&out.w, "{'role':'assistant','content':");
     maki_jw_begin_value(&out.w);
     maki_jw_bytes(&out.w, MAKI_LIT("\""));
-    maki_status st = write_text(&out.w, row, &any, err);
+    maki_status st = write_text(&out.w, row, &has_text, err);
     maki_jw_escaped(&out.w, MAKI_LIT("\n\n"));
     maki_jw_escaped(&out.w, maki_str_of(end_line(w->end)));
     maki_jw_bytes(&out.w, MAKI_LIT("\""));
-    if (st != MAKI_OK || any) return maki_turn_row_end(w, &out, w->end, st, err);
+    if (st != MAKI_OK || has_text) return maki_turn_row_end(w, &out, w->end, st, err);
     maki_spool_free(&out.spool); /* there was no text */
     return MAKI_OK;
 }
@@ -238,12 +238,12 @@ static void sum_usage(maki_turn_result *r)
     if (sent->has_cost) r->cost += sent->cost;
 }
 
-/* A reply with calls stops for calls, also when the server gives no reason; one without them never does. */
+/* The stop reason: CALLS for a reply with calls when the server gives none, never for a reply without them. */
 static maki_stop stop_of(const maki_send_result *sent)
 {
     if (sent->stop == MAKI_STOP_CALLS && !sent->calls) return MAKI_STOP_END;
-    bool said = sent->stop != MAKI_STOP_NONE && sent->stop != MAKI_STOP_OTHER;
-    return said || !sent->calls ? sent->stop : MAKI_STOP_CALLS;
+    bool reason_given = sent->stop != MAKI_STOP_NONE && sent->stop != MAKI_STOP_OTHER;
+    return reason_given || !sent->calls ? sent->stop : MAKI_STOP_CALLS;
 }
 
 maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err)

@@ -2,7 +2,7 @@
  *
  * In:    the request: a path or a key, a text or rows.
  * Out:   the open conversation, with the user's message durable in it.
- * Of thinking and max_tokens the request's value wins, then the session's overrides, then the agent's settings. */
+ * For thinking and max_tokens the precedence is: the request, the session's overrides, the agent's settings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "store/transcript.h"
 #include "wire/json_row.h"
 
-/* ---- finding it ---------------------------------------------------------------------------------------------- */
+/* ---- the session ---------------------------------------------------------------------------------------------- */
 
 static maki_status set_agent(maki_turn_work *w, maki_str name, maki_err *err)
 {
@@ -78,7 +78,7 @@ maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
 
 /* ---- settings ----------------------------------------------------------------------------------------- */
 
-/* Read the session; of that of the last turn only what was appended since. */
+/* Read the session; if it is that of the last turn, only what was appended since. */
 static maki_status read_session(maki_turn_work *w, maki_err *err)
 {
     maki_turns *t = w->turns;
@@ -98,9 +98,9 @@ static maki_status read_session(maki_turn_work *w, maki_err *err)
 
 static maki_str override_of(const maki_turn_work *w, const char *name)
 {
-    const char *all = w->turns->session.overrides;
+    const char *overrides = w->turns->session.overrides;
     maki_str value;
-    if (!all[0] || !maki_json_get(maki_str_of(all), maki_str_of(name), &value))
+    if (!overrides[0] || !maki_json_get(maki_str_of(overrides), maki_str_of(name), &value))
         return (maki_str){ "", 0 };
     return value;
 }

@@ -1,7 +1,8 @@
 /* turn_tools.c -- run the tool calls of a reply by the caller's on_call, and append their results to the session.
  *
- * Each result is a row of its own, durable as soon as it is there: a process that dies in between loses no result that
- * was reported.  It has the format of the row with the call (OpenAI's, Anthropic's or the old functions). */
+ * Each result is a row of its own, durable as soon as it is appended: a process that is killed in between loses no
+ * result that was reported.  It has the format of the row with the call (OpenAI's, Anthropic's or the old
+ * functions). */
 #include "base/err.h"
 #include "base/json_print.h"
 #include "base/str_util.h"

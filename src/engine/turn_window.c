@@ -1,9 +1,10 @@
 /* turn_window.c -- windows that providers reported in the error of a request that was too long.
  *
- * A reported window is only used when it is smaller than the known one.  It may be wrong, so it refuses no request by
- * itself; a larger request that the provider accepts proves it wrong, and removes it.
+ * A reported window is only used when it is smaller than the known one.  It may be wrong, so no request is refused
+ * because of it; a larger request that the provider accepts proves it wrong, and removes it.
  *
- * Kept for all sessions of a maki_turns, and in the session's own events (`manifest`, "window") for the next start. */
+ * Stored for all sessions of a maki_turns, and in the session's own events (`manifest`, "window") for the next
+ * start. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* context.c -- the fields `model` and `window` of a call, over what the conversation itself says. */
+/* context.c -- compute and write the context use of a conversation; the fields `model` and `window` of a call have
+ * precedence. */
 #include "ops/context.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* context.h -- how much of its model's window a conversation takes, for operations (store/context_use.h). */
+/* context.h -- how much of its model's window a conversation uses, for operations (store/context_use.h). */
 #ifndef MAKI_OPS_CONTEXT_H
 #define MAKI_OPS_CONTEXT_H
 
@@ -8,11 +8,11 @@
 /* By the fields `model` and `window` of the call, both optional. */
 maki_status maki_context_use_read(const maki_op_call *call, maki_conv *conv, maki_context_use *out,
                                   maki_err *err);
-/* "contextUsage" ("75%"), "tokens" and "window": how full it is with so many tokens of the model. */
+/* "contextUsage" ("75%"), "tokens" and "window": for this many tokens of the model. */
 void maki_put_usage(maki_jw *out, const maki_context_use *use, double tokens);
-/* What a step did: "restored", "shortened" and "expanded" where they are not 0, and all of it in words, "effect". */
+/* The effect of a step: "restored", "shortened" and "expanded" where they are not 0, and "effect", a description. */
 void maki_put_view_change(maki_jw *out, const maki_view_change *did);
-/* "threshold", in percent, and "thresholdTokens": the limits of a run; one that never applies is left out. */
+/* "threshold", in percent, and "thresholdTokens": the limits of a run; one that never applies is omitted. */
 void maki_put_threshold(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy);
 
 #endif

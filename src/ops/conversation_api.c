@@ -1,6 +1,6 @@
 /* conversation_api.c -- <maki/conversation.h> on top of history/conv.h.
  *
- * Translates options, structs and callbacks between the two, so that the public ones can stay as they are.  A handle owns
+ * Translates options, structs and callbacks between the two, so that the public ones stay compatible.  A handle owns
  * its conversation; a second one, read-only, is opened when the view at a revision and the whole log are needed at once. */
 #include <fcntl.h>
 #include <string.h>
@@ -115,7 +115,7 @@ maki_status maki_conversation_append(maki_conversation *c, maki_str message, uin
 /* ---- visiting ---------------------------------------------------------------------------- */
 
 typedef struct message_visitor {
-    const maki_view *view; /* what is visible */
+    const maki_view *view; /* the visible messages */
     maki_each_message fn;
     void *ctx;
 } message_visitor;
@@ -133,7 +133,7 @@ static maki_status visit_message(void *ctx, const maki_view_message *seen, maki_
     return v->fn(v->ctx, &message, err);
 }
 
-/* A handle holds one view at a time: another one for the view of everything. */
+/* A conversation has one view at a time: open it again for a view of the whole log. */
 static maki_status open_second(maki_conversation *c, const maki_view **all, maki_err *err)
 {
     maki_conv_options options = { .read_only = true };

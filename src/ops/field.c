@@ -1,7 +1,8 @@
-/* field.c -- reading the input of an operation: an index of its fields, and checks against the row.
+/* field.c -- read the input of an operation: index its fields, check them against the row, convert their values.
  *
- * The input has passed maki_json_check.  It may hold a whole history, so its fields are found in one walk and looked up
- * in that index afterwards.  Errors name the field and its byte, counted from the start of what the caller sent. */
+ * The input has passed maki_json_check.  It may contain a whole history, so its fields are indexed in one pass and
+ * looked up in that index afterwards.  Errors name the field and its byte, counted from the start of what the caller
+ * sent. */
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,7 +31,7 @@ bool maki_field(maki_str object, const char *name, maki_str *value)
 static bool find_value(const maki_op_call *call, maki_str name, maki_str *value)
 {
     bool found = false;
-    for (size_t i = 0; i < call->item_count; i++) { /* of duplicates the last counts */
+    for (size_t i = 0; i < call->item_count; i++) { /* of duplicates the last wins */
         if (!maki_json_key_is(call->items[i].key, name)) continue;
         *value = call->items[i].value;
         found = true;
@@ -156,13 +157,13 @@ maki_status maki_field_want(const maki_op_call *call, maki_str value, const char
 
 static void store(maki_str value, const maki_nested_field *field, void *out)
 {
-    void *place = (char *)out + field->offset;
+    void *destination = (char *)out + field->offset;
     if (field->kind == MAKI_JSON_NUMBER)
-        *(double *)place = maki_json_double(value);
+        *(double *)destination = maki_json_double(value);
     else if (field->kind == MAKI_JSON_BOOL)
-        *(bool *)place = maki_json_true(value);
+        *(bool *)destination = maki_json_true(value);
     else
-        *(maki_str *)place = value;
+        *(maki_str *)destination = value;
 }
 
 maki_status maki_field_nested(const maki_op_call *call, maki_str object, const char *outer,
@@ -273,9 +274,9 @@ maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_
     }
     for (const maki_op_field *field = fields; st == MAKI_OK && field->name; field++) {
         maki_str value, name = maki_str_of(field->name);
-        bool any = is_type(field, MAKI_LIT("any")); /* which may be null */
-        bool there = any ? find_value(call, name, &value) : maki_in(call, field->name, &value);
-        if (there || !field->required || (step && maki_str_is(name, MAKI_LIT("messages"))))
+        bool is_any = is_type(field, MAKI_LIT("any")); /* which may be null */
+        bool present = is_any ? find_value(call, name, &value) : maki_in(call, field->name, &value);
+        if (present || !field->required || (step && maki_str_is(name, MAKI_LIT("messages"))))
             continue;
         st = maki_fail(err, MAKI_INVALID,
                        "%s is missing from the input at byte %zu; see maki op %s --help",

@@ -43,7 +43,8 @@ maki_status maki_op_read(maki *m, maki_str name, int fd, maki_sink out, maki_err
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Parse a row {"op", "input"}.  It is checked once, as a whole, so that positions count from the row's start. */
+/* Parse a row {"op", "input"}.  The JSON is checked once for the whole row, so that error positions count from its
+ * start. */
 static maki_status parse_row(maki_str text, const maki_op_row **row, maki_str *input,
                              maki_arena *arena, maki_err *err)
 {

@@ -1,4 +1,4 @@
-/* lookup.c -- from the name of a conversation to the path of its messages file.
+/* lookup.c -- resolve the name of a conversation to the path of its messages file.
  *
  * In this order: the path of a messages file, or of a directory with messages.jsonl in it; a task by its id under
  * contexts/running and contexts/completed; a session in the handle's state directory by its id, its key, its name (the
@@ -43,9 +43,9 @@ typedef struct session_search {
     char *path;
     size_t capacity;
     char agents[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX + 304]; /* directories */
-    bool is_id;                                                /* found by its whole id */
-    size_t matches;                                            /* of the name or prefix */
-    char ids[120];                                             /* or keys, of the first of these */
+    bool is_id;                                                /* the name is an id */
+    size_t matches; /* sessions with this name or prefix */
+    char ids[120];  /* ids or keys of the first matches, for the error */
     maki_status status;
     maki_err *err;
 } session_search;
@@ -107,7 +107,7 @@ static maki_status find_key(const maki_env *env, const char *state, const char *
     maki_status st = maki_session_key_parse(maki_str_of(name), &arena, &key, NULL);
     bool is_key = st == MAKI_OK && key.agent_id.len < sizeof agent;
     *found = false;
-    if (st != MAKI_NOMEM) st = MAKI_OK; /* not a key: found by something else, or not at all */
+    if (st != MAKI_NOMEM) st = MAKI_OK; /* not a key: try the other kinds of names */
     if (is_key) {
         snprintf(agent, sizeof agent, "%.*s", (int)key.agent_id.len, key.agent_id.ptr);
         st = maki_session_with_key(env, &index, name, &session, found, &report, err);

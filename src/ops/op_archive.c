@@ -1,7 +1,7 @@
 /* op_archive.c -- history.log, export, import, verify, fsck: a whole conversation, streamed.
  *
- * Built on the public API (maki_conversation_*), as any other program would be.  An answer is complete also when damage is
- * found: the status is MAKI_CORRUPT then, and the findings are the answer. */
+ * Built on the public API (maki_conversation_*), as any other program would be.  The answer is complete also when
+ * damage is found: it lists the findings, and the status is MAKI_CORRUPT. */
 #include <string.h>
 
 #include <maki/maki.h>
@@ -129,16 +129,18 @@ maki_status maki_op_history_import(maki_op_call *call, maki_jw *out, maki_err *e
 {
     char name[NAME_MAX], source[NAME_MAX], format[NAME_MAX];
     maki_str given;
-    maki_imported got;
+    maki_imported imported;
     bool named = maki_in(call, "format", &given);
     maki_status st = maki_in_cstring(call, "conversation", name, NAME_MAX, err);
     if (st == MAKI_OK) st = maki_in_cstring(call, "source", source, NAME_MAX, err);
     if (st == MAKI_OK) st = maki_in_cstring(call, "format", format, NAME_MAX, err);
     if (st != MAKI_OK) return st;
-    st = maki_conversation_import(call->m, source, name, named ? format : NULL, NULL, &got, err);
+    st = maki_conversation_import(call->m, source, name, named ? format : NULL, NULL, &imported,
+                                  err);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'format':%s,'messages':%i,'events':%i,'skipped':%i,'other':%i}",
-                  maki_str_of(got.format), got.messages, got.events, got.skipped, got.other);
+                  maki_str_of(imported.format), imported.messages, imported.events,
+                  imported.skipped, imported.other);
     return MAKI_OK;
 }
 

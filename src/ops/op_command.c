@@ -1,7 +1,8 @@
-/* op_command.c -- operations as commands: find the command of a group, read its words and options, build the JSON input.
+/* op_command.c -- operations as commands: find the command of a group, parse its arguments and options, build the
+ * JSON input.
  *
  * In:   a row's column of commands, and argv.  Out: the input of the operation, or which argument is missing or unknown.
- * The types of the row decide how an argument is written as JSON; nothing here knows a single command. */
+ * The types of the row decide how an argument is written as JSON; no command is special here. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +50,7 @@ bool maki_op_command_names(const maki_op_bound_command *bound)
     return strcmp(bound->group, "chat") != 0 && maki_op_command_field(bound->op, "conversation");
 }
 
-/* ---- what was typed -------------------------------------------------------------------------------- */
+/* ---- parsing arguments -------------------------------------------------------------------------------- */
 
 static bool is_word(const maki_op_argument *argument)
 {

@@ -1,7 +1,7 @@
 /* op_common.c -- the fields of a condense, which summarizer a call uses, and answers that are an error.
  *
- * A summarizer in the input wins over a model, and a model over the offline summary; what the summary keeps of the facts
- * is measured in each case. */
+ * A summarizer in the input has precedence over a model, and a model over the offline summary; in each case the share
+ * of facts that the summary preserves is measured. */
 #include "ops/op_common.h"
 
 #include "base/err.h"

@@ -7,7 +7,7 @@
 #include "ops/operation.h"
 #include "store/session.h"
 
-/* Everything a condense needs, read from the fields of a call.  Has pointers into itself: never copy it. */
+/* The parameters of a condense, read from the fields of a call.  Has pointers into itself: never copy it. */
 typedef struct maki_condense_fields {
     maki_condense_in condense;
     maki_counter counter;
@@ -17,8 +17,8 @@ typedef struct maki_condense_fields {
 maki_status maki_condense_fields_read(const maki_op_call *call, maki_msgs list,
                                       maki_condense_fields *out, maki_err *err);
 
-/* The summarizer of a conversation: the stub in the call, else the configured one (manage/choose_summarizer.h).  What the
- * summary keeps is measured.  Has pointers into itself: never copy it. */
+/* The summarizer of a conversation: the stub in the call, else the configured one (manage/choose_summarizer.h).  How
+ * many facts the summary preserves is measured.  Has pointers into itself: never copy it. */
 typedef struct maki_chosen_summarizer {
     maki_stub_summarizer stub;
     maki_summarizer_choice choice;
@@ -34,11 +34,11 @@ maki_status maki_field_home(const maki_op_call *call, char out[MAKI_PATH_MAX], m
 /* The messages file of the conversation that the call names. */
 maki_status maki_field_path(const maki_op_call *call, const char *name, char path[MAKI_PATH_MAX],
                             maki_err *err);
-/* MAKI_INVALID when the file at `path` is there, without an index, and is no messages file. */
+/* MAKI_INVALID when the file at `path` exists, without an index, and is not a messages file. */
 maki_status maki_messages_file_check(const maki_env *env, const char *path, maki_err *err);
 /* MAKI_INVALID unless a message is an object whose role one of the protocols knows: for messages written by hand. */
 maki_status maki_role_check(maki_str message, maki_err *err);
-/* The fields `seq` and `ev` as maki_conv_view takes them: the newest when they are missing. */
+/* The fields `seq` and `ev` for maki_conv_view; by default the newest. */
 void maki_field_revision(const maki_op_call *call, uint64_t *seq, uint64_t *ev);
 /* The entry of a session in sessions.json without its time, as fields of the open object. */
 void maki_put_session(maki_jw *out, const maki_session *s);

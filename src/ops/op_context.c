@@ -146,7 +146,7 @@ maki_status maki_op_budget_fit(maki_op_call *call, maki_jw *out, maki_err *err)
 
 enum { URGENT_WITHIN_MS = 60 * 60 * 1000 };
 
-/* Urgent when the task says so, else when its deadline is less than an hour away. */
+/* Urgent if the field of the task is set, else when its deadline is less than an hour away. */
 static maki_status read_urgency(const maki_op_call *call, bool *urgent, maki_err *err)
 {
     maki_str task, value;

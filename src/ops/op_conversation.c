@@ -1,7 +1,7 @@
 /* op_conversation.c -- history.* on a conversation: changes, each one event and a report; status, view and diff.
  *
- * A change is decided on the newest head, or refused with CONFLICT when `expect` names another one.  What only reads opens
- * the conversation read-only.  Answers never hold messages, except those of history.effective. */
+ * A change applies to the newest head, and is refused with CONFLICT when `expect` names another one.  Operations that
+ * only read open the conversation read-only.  Answers never contain messages, except those of history.effective. */
 
 #include "base/err.h"
 #include "base/hash.h"
@@ -62,7 +62,7 @@ static maki_status expect_field(const maki_op_call *call, unsigned char buffer[M
     return MAKI_OK;
 }
 
-/* ---- answering ----------------------------------------------------------------------------------------- */
+/* ---- writing answers ----------------------------------------------------------------------------------------- */
 
 /* The field `head`. */
 static void put_head(maki_jw *out, const unsigned char head[MAKI_CHAIN_LEN])
@@ -135,7 +135,7 @@ static maki_status do_truncate(const maki_op_call *call, maki_conv *conv,
     return maki_conv_truncate(conv, expect, maki_in_number(call, "fraction", 0.5), out, err);
 }
 
-/* To a message, which stays, or to a time or an event. */
+/* Rewind to a message, which is kept, or to a time or an event. */
 static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                              maki_change *out, maki_err *err)
 {
@@ -243,7 +243,7 @@ maki_status maki_op_history_append(maki_op_call *call, maki_jw *out, maki_err *e
         st = maki_role_check(rows[i], &why);
         if (st != MAKI_OK) maki_fail(err, st, "messages[%zu]: %s", i, why.msg);
     }
-    /* with a head that only messages have it must exist: a refusal leaves no file */
+    /* any other head means that the conversation must exist: a refusal creates no file */
     bool create = !expect || memcmp(expect, none, sizeof none) == 0;
     maki_access access = create ? MAKI_ACCESS_CREATE : MAKI_ACCESS_WRITE;
     if (st == MAKI_OK) st = maki_field_conversation(call, access, &conv, err);
@@ -272,7 +272,7 @@ maki_status maki_op_history_fork(maki_op_call *call, maki_jw *out, maki_err *err
     st = maki_conv_fork(conv, seq, MAKI_NOW, path, err);
     maki_conv_close(conv);
     conv = NULL;
-    /* the real point of the fork, which is never between a call and its result */
+    /* the actual point of the fork, which is never between a call and its result */
     maki_conv_options options = { .read_only = true };
     if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, &conv, err);
     if (st == MAKI_OK) seq = maki_log_base(maki_conv_log(conv));

@@ -2,7 +2,7 @@
  *
  * In:   messages as JSON, read into maki_msgs (reference/message.h).
  * Out:  the list that results; untouched messages keep their bytes.
- * A sequence shows its fields to each step, so a step is written as a call of the operation is. */
+ * A step of a sequence can use the fields of the sequence; its own fields are those of the operation. */
 #include <string.h>
 
 #include "base/json_print.h"
@@ -293,7 +293,7 @@ static maki_status truncate_step(maki_op_call *call, maki_msgs *list, step_resul
     return MAKI_OK;
 }
 
-/* A refused condense changes nothing and the sequence goes on, as a conversation would. */
+/* A refused condense changes nothing and the sequence continues, as a conversation would. */
 static maki_status condense_step(maki_op_call *call, maki_msgs *list, step_result *result,
                                  maki_err *err)
 {

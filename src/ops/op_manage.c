@@ -1,7 +1,7 @@
-/* op_manage.c -- manage.*, prune.*, window.*, profile.*: is the window too full, and what is condensed, truncated or
- * pruned then.
+/* op_manage.c -- manage.*, prune.*, window.*, profile.*: check whether the window is too full, and condense, truncate
+ * or prune.
  *
- * On a list of messages a run follows the reference's rules (reference/run.h) and answers the new list.  On a
+ * On a list of messages a run follows the reference's rules (reference/run.h) and the answer is the new list.  On a
  * conversation it follows a policy (manage/manage.h): the fields of the call, the configuration and the model decide the
  * limits, and the answer is a report, never the messages. */
 #include <math.h>
@@ -137,7 +137,7 @@ static maki_status policy_field(const maki_op_call *call, maki_str agent, maki_p
     return st == MAKI_OK ? maki_policy_configured(config, name, call->arena, out, err) : st;
 }
 
-/* The events of a dry run do not exist afterwards, so they are left out. */
+/* The events of a dry run do not exist afterwards, so they are omitted. */
 static void write_steps(maki_jw *out, const maki_manage_report *report, bool preview)
 {
     maki_jw_field_array(out, "steps");
@@ -151,7 +151,7 @@ static void write_steps(maki_jw *out, const maki_manage_report *report, bool pre
     maki_jw_end_array(out);
 }
 
-/* The limits of the run and where they come from: they explain the decision to a person. */
+/* The limits of the run and where they come from: they explain the decision. */
 static void write_limits(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy)
 {
     maki_jw_print(out, "'contextWindow':%f,'windowFrom':%s", limits->window,
@@ -221,7 +221,7 @@ static maki_manage_in manage_in_of(const maki_op_call *call, const maki_context_
     const maki_run_limits *limits = &use->figures;
     double other = maki_context_other(use);
     if (maki_in(call, "otherTokens", &value)) other = maki_json_double(value) / use->scale;
-    /* the policy's three, whatever the model's profile says */
+    /* the policy keeps three messages, whatever the model's profile says */
     bool keep_three = (policy->flags & MAKI_POLICY_KEEP_THREE) && !limits->keep_set;
     return (maki_manage_in){ .scale = use->scale,
                              .window = limits->window,

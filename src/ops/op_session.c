@@ -1,4 +1,4 @@
-/* op_session.c -- session.list and session.show: the newest sessions, and an excerpt of each message of one.
+/* op_session.c -- session.list and session.show: the newest sessions, and excerpts of the messages of one.
  *
  * Everything is opened read-only.  A session that cannot be read is listed without a title; memory is bounded by the
  * limit of the call, and by one message. */
@@ -38,7 +38,7 @@ static bool text_of(maki_str block, maki_str *string)
            maki_json_string_field(block, "text", string);
 }
 
-/* The first text that a person wrote.  Agents put their own before it, in angle brackets. */
+/* The first text that the user wrote.  Agents insert texts of their own before it, in angle brackets. */
 static bool title_of(maki_str row, char *out, size_t capacity)
 {
     maki_str role, content, block, string;
@@ -73,7 +73,8 @@ static void read_title(maki_conv *conv, char out[TITLE_MAX])
 
 /* ---- session.list -------------------------------------------------------------------------------------- */
 
-/* How full its window is costs the newest 64 KB of its events, however long it is (maki_conv_tokens_cached). */
+/* The context use; reads only the newest 64 KB of events, whatever the length of the session
+ * (maki_conv_tokens_cached). */
 static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
                       const maki_session *s)
 {
@@ -85,24 +86,24 @@ static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
         maki_put_usage(out, &use, maki_context_tokens(&use, (double)tokens));
 }
 
-/* Are all words in the title or in the key?  Separated by spaces, also by ideographic ones. */
+/* Is each word in the title or in the key?  Words are separated by spaces, ideographic ones too. */
 static bool has_words(maki_str words, maki_str title, maki_str key)
 {
-    static const maki_str wide = MAKI_LIT("\xE3\x80\x80");
+    static const maki_str ideographic_space = MAKI_LIT("\xE3\x80\x80");
     while (words.len) {
         size_t n = 0;
         while (n < words.len && words.ptr[n] != ' ' &&
-               !maki_str_starts(maki_str_from(words, n), wide))
+               !maki_str_starts(maki_str_from(words, n), ideographic_space))
             n++;
         maki_str word = maki_str_to(words, n);
         if (!maki_str_has_nocase(title, word) && !maki_str_has_nocase(key, word)) return false;
-        size_t space = n == words.len ? 0 : words.ptr[n] == ' ' ? 1 : wide.len;
+        size_t space = n == words.len ? 0 : words.ptr[n] == ' ' ? 1 : ideographic_space.len;
         words = maki_str_from(words, n + space);
     }
     return true;
 }
 
-/* False: it lacks one of the words. */
+/* False: not written, because title and key lack one of the words. */
 static bool write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
                           const char *home, maki_str words)
 {

@@ -1,7 +1,8 @@
-/* op_session_state.c -- session.resolve, session.set and session.limit: the session of a message, its overrides and
- * state, and the limit of its turns.
+/* op_session_state.c -- session.resolve, session.set, session.rename, session.delete and session.limit: find the
+ * session of a message, change its overrides, state and name, delete it, limit its turns.
  *
- * A field of the call wins over the configuration.  Overrides that other programs wrote stay byte for byte. */
+ * A field of the call has precedence over the configuration.  Overrides that other programs wrote are copied
+ * unchanged. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -139,7 +140,7 @@ static void put_override(const maki_op_call *call, maki_jw *w, const char *name,
     maki_jw_raw(w, value);
 }
 
-/* All overrides after the change, as JSON.  Those of other programs stay. */
+/* All overrides after the change, as JSON.  Those of other programs are copied. */
 static maki_status new_overrides(const maki_op_call *call, const maki_session *now, maki_str *out,
                                  maki_err *err)
 {
@@ -184,12 +185,12 @@ maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
     maki_session s;
     maki_session_change to = { .archived = -1 };
     maki_str overrides, ignored;
-    bool any = maki_json_get(call->input, MAKI_LIT("thinking"), &ignored) ||
-               maki_json_get(call->input, MAKI_LIT("maxTokens"), &ignored);
+    bool has_override = maki_json_get(call->input, MAKI_LIT("thinking"), &ignored) ||
+                        maki_json_get(call->input, MAKI_LIT("maxTokens"), &ignored);
     maki_status st = check_thinking(call, err);
     if (st == MAKI_OK) st = state_field(call, &to.archived, err);
     if (st == MAKI_OK) st = maki_field_path(call, "conversation", path, err);
-    if (st == MAKI_OK && any) {
+    if (st == MAKI_OK && has_override) {
         st = maki_session_get(&call->m->env, path, &s, err);
         if (st == MAKI_OK) st = new_overrides(call, &s, &overrides, err);
         if (st == MAKI_OK) {

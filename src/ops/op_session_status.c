@@ -1,4 +1,4 @@
-/* op_session_status.c -- session.status: how full a session's window is, and with what.
+/* op_session_status.c -- session.status: how full a session's window is, and which parts use it.
  *
  * In:   a conversation, opened read-only, and the fields `model` and `window`.
  * Out:  the tokens and messages of each part (system prompt, calls, results, summaries ...), the limits and the last
@@ -52,7 +52,7 @@ static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t offse
     return MAKI_OK;
 }
 
-/* "2 minutes ago" */
+/* Format an age, as in "2 minutes ago". */
 static void format_ago(int64_t ms, char *out, size_t capacity)
 {
     static const struct {
@@ -92,7 +92,7 @@ static enum part part_of_row(const maki_row *row)
     }
 }
 
-static void add(part_counts *c, enum part part, const maki_view_totals *total, double sign)
+static void add_total(part_counts *c, enum part part, const maki_view_totals *total, double sign)
 {
     c->tokens[part] += sign * (double)total->tokens;
 }
@@ -105,7 +105,7 @@ static maki_status add_range(part_counts *c, enum part part, uint64_t from, uint
     maki_status st = maki_conv_tokens(c->conv, from, to, &total, err);
     if (st != MAKI_OK) return st;
     c->messages[part] += to - from + 1;
-    add(c, part, &total, 1);
+    add_total(c, part, &total, 1);
     return MAKI_OK;
 }
 
@@ -113,10 +113,10 @@ static maki_status add_range(part_counts *c, enum part part, uint64_t from, uint
 static maki_status visible_tokens(part_counts *c, maki_view_item item, maki_view_totals *out,
                                   maki_err *err)
 {
-    maki_view one = *c->view;
-    one.items = &item;
-    one.count = one.capacity = 1;
-    return maki_conv_total(c->conv, &one, out, err);
+    maki_view single = *c->view;
+    single.items = &item;
+    single.count = single.capacity = 1;
+    return maki_conv_total(c->conv, &single, out, err);
 }
 
 static maki_status add_synthetic(part_counts *c, const maki_view_item *item, maki_err *err)
@@ -126,7 +126,7 @@ static maki_status add_synthetic(part_counts *c, const maki_view_item *item, mak
     maki_status st = visible_tokens(c, *item, &total, err);
     if (st != MAKI_OK) return st;
     c->messages[part]++;
-    add(c, part, &total, 1);
+    add_total(c, part, &total, 1);
     return MAKI_OK;
 }
 
@@ -140,16 +140,16 @@ static maki_status correct_trims(part_counts *c, const maki_view_item *item, mak
         uint64_t seq = c->view->trims[i]->seq;
         if (seq == before) continue;
         before = seq;
-        maki_view_item one = *item;
+        maki_view_item single = *item;
         maki_view_totals full, trimmed;
         maki_row row;
-        one.from = one.to = seq;
+        single.from = single.to = seq;
         st = maki_log_row(item->log, seq, &row, err);
         if (st == MAKI_OK) st = maki_conv_tokens(c->conv, seq, seq, &full, err);
-        if (st == MAKI_OK) st = visible_tokens(c, one, &trimmed, err);
+        if (st == MAKI_OK) st = visible_tokens(c, single, &trimmed, err);
         if (st != MAKI_OK) break;
-        add(c, part_of_row(&row), &full, -1);
-        add(c, part_of_row(&row), &trimmed, 1);
+        add_total(c, part_of_row(&row), &full, -1);
+        add_total(c, part_of_row(&row), &trimmed, 1);
     }
     return st;
 }
@@ -163,10 +163,10 @@ static maki_status add_rows(part_counts *c, const maki_view_item *item, maki_err
         maki_row row;
         st = maki_log_row(item->log, n, &row, err);
         if (st != MAKI_OK) return st;
-        enum part here = part_of_row(&row);
-        if (n > item->from && here != part) st = add_range(c, part, from, n - 1, err);
-        if (here != part) from = n;
-        part = here;
+        enum part row_part = part_of_row(&row);
+        if (n > item->from && row_part != part) st = add_range(c, part, from, n - 1, err);
+        if (row_part != part) from = n;
+        part = row_part;
     }
     if (st == MAKI_OK) st = add_range(c, part, from, item->to, err);
     return st == MAKI_OK && c->view->trim_count ? correct_trims(c, item, err) : st;

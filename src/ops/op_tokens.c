@@ -1,7 +1,7 @@
 /* op_tokens.c -- tokens.*: counting, encoding, families of models, calibration.
  *
  * `content` alone is counted by the reference's rules.  Any other field selects the count of a model: its family, encoding
- * and calibration make a factor for text, and what is fixed (images, files, the chat format) is added to it. */
+ * and calibration determine a factor for text tokens; fixed counts (images, files, the chat format) are added. */
 #include <math.h>
 
 #include "base/buf.h"
@@ -167,7 +167,7 @@ static uint64_t fixed_part(const message_count *one)
     return one->parts.images + one->parts.files + one->overhead;
 }
 
-static double with_factor(const tokenizer_choice *c, uint64_t scaled)
+static double scale_tokens(const tokenizer_choice *c, uint64_t scaled)
 {
     double factor = maki_family_text_scale(c->family, &c->calibration);
     return factor == 1 ? (double)scaled : ceil((double)scaled * factor);
@@ -255,7 +255,7 @@ static maki_status count_all(maki_op_call *call, const tokenizer_choice *c, tota
 
 /* The largest likely error of the sum: that of the family; where that is 0, of an estimate or of the wrapping of calls,
  * which no provider publishes. */
-static double error_of(const tokenizer_choice *c, const total_count *all)
+static double estimate_error(const tokenizer_choice *c, const total_count *all)
 {
     const double estimate = 0.25, wrapping = 0.05;
     const maki_part_counts *p = &all->sum.parts;
@@ -271,8 +271,8 @@ static void write_message(maki_jw *out, const tokenizer_choice *c, const message
     maki_jw_print(out,
                   "{'tokens':%f,'text':%i,'reasoning':%I,'calls':%I,'results':%I,'images':%I,"
                   "'files':%I,'overhead':%I}",
-                  with_factor(c, scaled_part(one)) + (double)fixed_part(one), p->text, p->reasoning,
-                  p->calls, p->results, p->images, p->files, one->overhead);
+                  scale_tokens(c, scaled_part(one)) + (double)fixed_part(one), p->text,
+                  p->reasoning, p->calls, p->results, p->images, p->files, one->overhead);
 }
 
 static void write_family(maki_jw *out, const tokenizer_choice *c)
@@ -284,11 +284,11 @@ static void write_family(maki_jw *out, const tokenizer_choice *c)
 
 static void write_counts(maki_jw *out, const tokenizer_choice *c, const total_count *all)
 {
-    double error = error_of(c, all);
+    double error = estimate_error(c, all);
     uint64_t scaled = scaled_part(&all->sum) + all->tools;
     uint64_t fixed = fixed_part(&all->sum) + all->reply;
-    maki_jw_print(out, "{'tokens':%f,'exact':%b,'error':%f", with_factor(c, scaled) + (double)fixed,
-                  error == 0, error);
+    maki_jw_print(out, "{'tokens':%f,'exact':%b,'error':%f",
+                  scale_tokens(c, scaled) + (double)fixed, error == 0, error);
     write_family(out, c);
     maki_jw_print(out, "'counted':%i,'fixed':%i,'tools':%I", scaled, fixed, all->tools);
     if (all->chat) maki_jw_print(out, "'reply':%i", all->reply);
@@ -306,7 +306,7 @@ maki_status maki_op_tokens_count(maki_op_call *call, maki_jw *out, maki_err *err
     static const char *const selecting[] = { "text",  "messages", "system", "tools",
                                              "model", "encoding", "detail" };
     maki_str value, content = maki_in_string(call, "content"); /* null: empty */
-    bool any = maki_json_get(call->input, MAKI_LIT("content"), &value), by_model = false;
+    bool has_content = maki_json_get(call->input, MAKI_LIT("content"), &value), by_model = false;
     tokenizer_choice choice;
     total_count all = { 0 };
     maki_json_kind kind = maki_json_kind_of(content);
@@ -317,9 +317,9 @@ maki_status maki_op_tokens_count(maki_op_call *call, maki_jw *out, maki_err *err
     for (size_t i = 0; i < sizeof selecting / sizeof selecting[0]; i++) {
         bool given = maki_in(call, selecting[i], &value);
         by_model |= given;
-        any |= given && i < 4;
+        has_content |= given && i < 4;
     }
-    if (!any) {
+    if (!has_content) {
         return maki_fail(err, MAKI_INVALID,
                          "content is missing from the input at byte %zu, or text, messages, "
                          "system or tools; see maki op tokens.count --help",
@@ -352,7 +352,7 @@ static maki_status write_ids(void *ctx, const uint32_t *ids, size_t n, maki_err 
 maki_status maki_op_tokens_encode(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     tokenizer_choice choice;
-    maki_tokenizer *t = NULL, *own = NULL;
+    maki_tokenizer *t = NULL, *special_tokenizer = NULL;
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     id_list ids = { .out = out };
     maki_status st = read_choice(call, &choice, err);
@@ -360,8 +360,8 @@ maki_status maki_op_tokens_encode(maki_op_call *call, maki_jw *out, maki_err *er
     if (st == MAKI_OK) st = maki_arena_status(call->arena, err);
     options.special = maki_in_bool(call, "special", false);
     if (st == MAKI_OK && options.special) {
-        st = maki_tokenizer_open(&call->m->env, choice.encoding, &options, &own, err);
-        t = own;
+        st = maki_tokenizer_open(&call->m->env, choice.encoding, &options, &special_tokenizer, err);
+        t = special_tokenizer;
     } else if (st == MAKI_OK) {
         st = maki_tokenizer_of(call->m, choice.encoding, &t, err);
     }
@@ -369,7 +369,7 @@ maki_status maki_op_tokens_encode(maki_op_call *call, maki_jw *out, maki_err *er
     maki_jw_print(out, "{'tokens':[");
     st = maki_tokenizer_encode(t, text, write_ids, &ids, err);
     maki_jw_print(out, "],'count':%i,'encoding':%z}", ids.n, maki_encoding_name(choice.encoding));
-    maki_tokenizer_close(own);
+    maki_tokenizer_close(special_tokenizer);
     return st;
 }
 

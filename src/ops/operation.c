@@ -1,4 +1,4 @@
-/* operation.c -- the handle, and running a row of the table.
+/* operation.c -- open and close a handle, look up and describe operations, run one.
  *
  * A call: the input is checked as JSON once, the row found, its form chosen and its fields checked; only then does the
  * operation run.  There is always exactly one complete answer: an operation fails before it writes anything, or says with

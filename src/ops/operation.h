@@ -1,4 +1,5 @@
-/* operation.h -- inside the table of operations: a row, a call, and reading the fields of its input. */
+/* operation.h -- a row of the table of operations, a call, and functions that read the fields of its input; private
+ * to ops/. */
 #ifndef MAKI_OPS_OPERATION_H
 #define MAKI_OPS_OPERATION_H
 
@@ -105,11 +106,11 @@ double maki_field_now(const maki_op_call *call);
 
 maki_status maki_field_messages(const maki_op_call *call, const char *name, maki_msgs *out,
                                 maki_err *err);
-/* The same as JSON, each as it came. */
+/* The same as JSON rows, with their bytes unchanged. */
 maki_status maki_field_rows(const maki_op_call *call, const char *name, const maki_str **rows,
                             size_t *count, maki_err *err);
 
-/* MAKI_INVALID: the words, and ", at byte N", the position of `value` in what the caller sent. */
+/* MAKI_INVALID with the formatted message and ", at byte N", the position of `value` in what the caller sent. */
 maki_status maki_field_invalid(const maki_op_call *call, maki_str value, maki_err *err,
                                const char *fmt, ...) MAKI_PRINTF(4, 5);
 /* For checks beyond the row: `value`, called `name` in the error, must be of this kind. */
@@ -122,7 +123,7 @@ typedef struct maki_nested_field {
     maki_json_kind kind;
     size_t offset;
 } maki_nested_field;
-/* Read the fields of `object`, called `outer` in errors, into `out`; what is missing stays as it is. */
+/* Read the fields of `object`, called `outer` in errors, into `out`; missing fields are unchanged. */
 maki_status maki_field_nested(const maki_op_call *call, maki_str object, const char *outer,
                               const maki_nested_field *fields, void *out, maki_err *err);
 
@@ -132,7 +133,7 @@ maki_status maki_field_nested(const maki_op_call *call, maki_str object, const c
 maki_status maki_field_counter(const maki_op_call *call, const char *fallback, maki_counter *out,
                                maki_err *err);
 
-/* The field `name`: a summarizer whose answer stands in the input: {"chunks": [...], "cost",
+/* The field `name`: a summarizer whose answer is given in the input: {"chunks": [...], "cost",
  * "outputTokens"} or with "usage": [...]; {"kind": "invalid"} and {"kind": "throws"}. */
 typedef struct maki_stub_summarizer {
     maki_summarizer base;
@@ -143,7 +144,7 @@ maki_status maki_field_summarizer(const maki_op_call *call, const char *name,
 
 /* ---- conversations ------------------------------------------------------------------------------ */
 
-/* The messages file that a name means (lookup.c). */
+/* Resolve a name to a messages file (lookup.c). */
 maki_status maki_conversation_path(const maki *m, const char *name, char *path, size_t capacity,
                                    maki_err *err);
 /* How an operation opens a conversation. */

@@ -1,5 +1,5 @@
-/* stub_summarizer.c -- the stubs that an input may define in place of a model: a summarizer whose answer stands in the
- * input, and token counters of three kinds.  With them a pure operation depends on its input alone. */
+/* stub_summarizer.c -- the stubs that an input may define in place of a model: a summarizer whose answer is given in
+ * the input, and token counters of three kinds.  With them a pure operation depends on its input alone. */
 #include "base/err.h"
 #include "base/json_build.h"
 #include "base/str_util.h"

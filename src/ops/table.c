@@ -1,6 +1,6 @@
 /* table.c -- every operation: one row each, sorted by name.
  *
- * A row says everything about an operation: the command, its help, the bindings and the
+ * A row describes an operation completely: the command, its help, the bindings and the
  * reference page are generated from it.  To add one, write its function in the op_*.c of its group, add a
  * row here and an example in examples/NAME (its input and its answer, a line each), which a test runs. */
 #include "ops/operation.h"
@@ -15,7 +15,7 @@
 #define COUNTER  { "counter", "object", "{kind: chars4 | const with value | o200k}; chars4 by default", 0 }
 #define SUMMARIZER { "summarizer", "object", "for tests, a stub: {chunks, cost, outputTokens} or {kind: invalid | throws}", 0 }
 
-/* What a condense needs besides the messages, and what a decision needs. */
+/* The fields of a condense besides the messages, and those of a decision. */
 #define CONDENSE_FIELDS                                                                            \
     { "systemPrompt", "string", "counted with what is kept", 0 },                                  \
     { "useNativeTools", "boolean", "preserve the calls of kept results", 0 },                      \
@@ -43,7 +43,8 @@
     { "lost", "array", "the first of those", 0 },                                                  \
     { "fallback", "object", "{summarizer: offline, code, message}: why no model wrote the summary", 0 }
 
-/* `id` is the name with an underscore: it finds the function and the example.  `typed` is how people call it. */
+/* `id` is the name with an underscore: the names of the function and of the example contain it.  `typed` has its
+ * commands. */
 #define FORM(id, by, class, does, in, out)                                                         \
     { .chosen_by = by, .class_name = class, .effect = does, .input = in, .output = out,            \
       .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id }
@@ -51,12 +52,12 @@
     { { title, words, (const maki_op_form[]){ FORM(id, NULL, class, does, in, out) }, 1, typed },  \
       { maki_op_##id, NULL } }
 #define PURE(title, id, words, in, out) ONE(title, id, words, "pure", "read", in, out, NONE)
-/* About all sessions, not about one conversation. */
+/* Commands on all sessions, not on one conversation. */
 #define SYSTEM(title, id, words, in, out, typed)                                                   \
     ONE(title, id, words, "system", "read", in, out, typed)
 #define LOGGED(title, id, words, does, in, out, typed)                                             \
     ONE(title, id, words, "conversation", does, in, out, typed)
-/* On messages, and on a conversation. */
+/* Operations with two forms: on messages, and on a conversation. */
 #define BOTH(title, id, words, by, in, out, does, in_on, out_on, typed)                            \
     { { title, words,                                                                              \
         (const maki_op_form[]){ FORM(id, by, "pure", "read", in, out),                             \

@@ -68,10 +68,10 @@ static size_t candidates_of(const maki_body_cache_body *set, uint64_t key, size_
         for (size_t k = 0; k < MAKI_BODY_CACHE_MARKS; k++) {
             const maki_body_cache_mark *mark = &set[i].marks[k];
             if (mark->mark.at == 0 || mark->mark.at > len) continue;
-            size_t place = n++;
-            for (; place > 0 && out[place - 1].mark->mark.at > mark->mark.at; place--)
-                out[place] = out[place - 1];
-            out[place] = (candidate){ &set[i], mark };
+            size_t position = n++;
+            for (; position > 0 && out[position - 1].mark->mark.at > mark->mark.at; position--)
+                out[position] = out[position - 1];
+            out[position] = (candidate){ &set[i], mark };
         }
     }
     return n;

@@ -1,8 +1,8 @@
-/* body_cache.h -- positions in recent bodies, so that only the new part of the next one is parsed.
+/* body_cache.h -- a cache of positions in recent request bodies, so that only the new part of the next one is parsed.
  *
  * A client sends its whole conversation each time, so most of a body equals the body before.  For recent bodies
  * the positions after some of their last messages are cached, each with a hash of all bytes before it; a body
- * that begins with those bytes is parsed from there.  It needs a few hundred kilobytes at most.  On a miss the whole
+ * that begins with those bytes is parsed from there.  Memory: a few hundred kilobytes at most.  On a miss the whole
  * body is parsed and recognised by its prefixes. */
 #ifndef MAKI_PROXY_BODY_CACHE_H
 #define MAKI_PROXY_BODY_CACHE_H

@@ -1,12 +1,13 @@
-/* exchange.c -- a request: which conversation it continues, and which of its messages are new.
+/* exchange.c -- begin an exchange and record its request: find the conversation that it continues and append its new
+ * messages.
  *
  * In:    the request's head (begin) and its complete body (request).
  * Out:   the new messages in the log of their conversation; prefixes and cached positions for the next request.
  * Always: on a failure nothing of this request is in the log, and a conversation created for it is deleted.
  *
  * The body is read twice, each time from the longest cached position (body_cache.h): once for the prefixes of its
- * messages, and, when it is known which of them are recorded, once more for the rows that are new.  So memory holds
- * 16 bytes per message, whatever their length. */
+ * messages, and, once it is known which of them are recorded, again for the new rows.  So memory is
+ * 16 bytes per message, independent of its length. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +38,7 @@ static void copy_name(maki_str text, char *out, size_t capacity)
         out[bad] = '?';
 }
 
-/* "agent:proxy:NAME" as a JSON string; characters that are not allowed in a key are left out. */
+/* "agent:proxy:NAME" as a JSON string; characters that are not allowed in a key are omitted. */
 static void write_session_key(maki_str name, char *out, size_t capacity)
 {
     size_t len = (size_t)snprintf(out, capacity, "\"agent:proxy:");
@@ -91,7 +92,7 @@ maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_
 
 /* ---- reading the prefixes of its messages -------------------------------------------------------------- */
 
-typedef struct reading {
+typedef struct request_reader {
     maki_exchange *x;
     maki_body_cache_mark base; /* where reading began; mark.at 0: at the beginning */
     unsigned char session[MAKI_SESSION_BYTES]; /* of `base` */
@@ -103,11 +104,11 @@ typedef struct reading {
     maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS]; /* after the last messages, a ring buffer */
     size_t mark_count;
     maki_wire_request request;
-} reading;
+} request_reader;
 
 static maki_status read_message(void *ctx, const maki_wire_message *message, maki_err *err)
 {
-    reading *r = ctx;
+    request_reader *r = ctx;
     if (message->system) {
         if (r->leading.len) maki_buf_add(&r->leading, MAKI_LIT(","));
         maki_buf_add(&r->leading, message->row);
@@ -126,7 +127,7 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
 }
 
 /* Read the body from `from` on. */
-static maki_status read_body(reading *r, maki_str body, const maki_body_cache_mark *from,
+static maki_status read_body(request_reader *r, maki_str body, const maki_body_cache_mark *from,
                              maki_err *err)
 {
     const maki_env *env = &r->x->proxy->env;
@@ -140,39 +141,40 @@ static maki_status read_body(reading *r, maki_str body, const maki_body_cache_ma
                           &r->mark, err);
 }
 
-static const unsigned char *prefix_at(const reading *r, uint64_t message)
+static const unsigned char *prefix_at(const request_reader *r, uint64_t message)
 {
     size_t at = (size_t)(message - r->base.messages - 1) * MAKI_PREFIX_LEN;
     return (const unsigned char *)r->prefixes.ptr + at;
 }
 
-static maki_system_now system_of(const reading *r)
+static maki_system_now system_of(const request_reader *r)
 {
     return (maki_system_now){ r->request.system, maki_buf_str(&r->leading), r->request.tools };
 }
 
-static uint64_t leading_of(const reading *r)
+static uint64_t leading_hash_of(const request_reader *r)
 {
     return r->base.mark.at ? r->base.leading : maki_leading_hash(maki_buf_str(&r->leading));
 }
 
-/* The persona of the system prompt.  Before the mark that reading began at, the body is the same as it was. */
-static uint32_t persona_of(const reading *r)
+/* The persona of the system prompt.  Up to the mark that reading began at, the body is unchanged, so its persona is
+ * reused. */
+static uint32_t persona_of(const request_reader *r)
 {
     maki_system_now now = system_of(r);
     return r->base.mark.at && r->base.leading ? r->base.persona : maki_system_persona(&now);
 }
 
-/* The purpose of the request: compared as long as no reply was seen. */
-static uint32_t purpose_of(const reading *r)
+/* The purpose of the request: a hash of system prompt and tools, compared until a reply was seen. */
+static uint32_t purpose_of(const request_reader *r)
 {
     maki_system_now now = system_of(r);
     return (uint32_t)maki_system_masked(&now) | 1;
 }
 
-/* ---- which conversation ------------------------------------------------------------------------------- */
+/* ---- finding the conversation ------------------------------------------------------------------------------- */
 
-/* The point that a request continues. */
+/* The parent of a request: the conversation and the point in it that the request continues. */
 typedef struct parent {
     unsigned char session[MAKI_SESSION_BYTES];
     maki_point point;
@@ -184,8 +186,8 @@ typedef struct parent {
 } parent;
 
 /* Add the body's own id of the conversation to the scope.  A client that has none: the same messages to another persona
- * (Qwen Code's extraction of memories, Gemini CLI's choice of a model) are another conversation. */
-static maki_status narrow_scope(maki_exchange *x, const reading *r, maki_err *err)
+ * (Qwen Code's extraction of memories, Gemini CLI's selection of a model) are another conversation. */
+static maki_status narrow_scope(maki_exchange *x, const request_reader *r, maki_err *err)
 {
     uint32_t persona = persona_of(r);
     maki_str id = r->request.client_id;
@@ -198,12 +200,12 @@ static maki_status narrow_scope(maki_exchange *x, const reading *r, maki_err *er
 }
 
 /* May this request continue at an entry of the table? */
-static bool may_continue(const maki_exchange *x, const reading *r, const maki_prefix *entry,
+static bool may_continue(const maki_exchange *x, const request_reader *r, const maki_prefix *entry,
                          uint64_t message, uint32_t purpose)
 {
     if (entry->purpose == 0 || x->named) return true; /* a reply was seen, or the client names it */
     if (entry->purpose != purpose)
-        return false; /* the same first message for another purpose: a title, say */
+        return false; /* the same first message for another purpose, for example a title */
     if (x->has_id) return true;
     int64_t now = x->proxy->env.clock->now_ms(x->proxy->env.clock) / 1000;
     return message == r->count && now - (int64_t)entry->used < RETRY_S;
@@ -237,9 +239,9 @@ static maki_status open_at(maki_exchange *x, const unsigned char *session, const
     return st == MAKI_OK ? maki_live_has(*live, point, err) : st;
 }
 
-/* Use an entry if the log has that very message.  The table is not synced with the logs: after a power cut it may have
- * entries for rows that are lost, and a repaired log may have other rows in their place.  Such an entry is deleted, and
- * *f stays as it was. */
+/* Continue at an entry of the table, if the log still has the message that the entry was written for.  The table is
+ * not synced with the logs: after a power cut it may have entries for rows that are lost, and a repaired log may have
+ * other rows in their place.  Such an entry is deleted, and *f is unchanged. */
 static maki_status use_entry(maki_exchange *x, const maki_prefix *entry, uint64_t messages,
                              parent *f, maki_err *err)
 {
@@ -261,11 +263,11 @@ static maki_status use_entry(maki_exchange *x, const maki_prefix *entry, uint64_
     return MAKI_OK;
 }
 
-/* A named conversation has a root entry, from which every branch may start. */
+/* The prefix of the root entry of a named conversation, from which every branch may start. */
 static const unsigned char root[MAKI_PREFIX_LEN];
 
 /* Does the request name a reply or a stored conversation, so that its body has only the new messages? */
-static maki_status read_reference(maki_exchange *x, const reading *r, maki_err *err)
+static maki_status read_reference(maki_exchange *x, const request_reader *r, maki_err *err)
 {
     maki_str conversation = r->request.conversation;
     x->stored = conversation.len > 0;
@@ -274,7 +276,8 @@ static maki_status read_reference(maki_exchange *x, const reading *r, maki_err *
     return maki_reference_key(x, "conversation", conversation, x->stored_key, err);
 }
 
-static maki_status find_reference(maki_exchange *x, const reading *r, parent *f, maki_err *err)
+static maki_status find_reference(maki_exchange *x, const request_reader *r, parent *f,
+                                  maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
     maki_prefix entry;
@@ -289,7 +292,7 @@ static maki_status find_reference(maki_exchange *x, const reading *r, parent *f,
 }
 
 /* Find the longest prefix that is in the log. */
-static maki_status find_conversation(maki_exchange *x, const reading *r, uint32_t purpose,
+static maki_status find_conversation(maki_exchange *x, const request_reader *r, uint32_t purpose,
                                      parent *f, maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -339,7 +342,7 @@ maki_status maki_exchange_insert(maki_exchange *x, const unsigned char prefix[MA
     return maki_exchange_insert_key(x, key, point, purpose, err);
 }
 
-/* A new conversation. */
+/* Create a conversation, and its root entry if it is named. */
 static maki_status create_conversation(maki_exchange *x, parent *f, maki_err *err)
 {
     static const maki_point beginning;
@@ -360,7 +363,7 @@ static maki_status create_conversation(maki_exchange *x, parent *f, maki_err *er
 
 /* Read the body and open the conversation that it continues.  `from` is where reading may begin: NOTFOUND
  * when that conversation was deleted. */
-static maki_status find_parent(reading *r, maki_str body, const maki_body_cache_mark *from,
+static maki_status find_parent(request_reader *r, maki_str body, const maki_body_cache_mark *from,
                                parent *f, maki_err *err)
 {
     maki_exchange *x = r->x;
@@ -378,20 +381,20 @@ static maki_status find_parent(reading *r, maki_str body, const maki_body_cache_
     return st == MAKI_OK && !f->found ? create_conversation(x, f, err) : st;
 }
 
-/* ---- writing what is new ------------------------------------------------------------------------------ */
+/* ---- writing the new messages ------------------------------------------------------------------------------ */
 
-typedef struct writing {
+typedef struct row_writer {
     maki_exchange *x;
     maki_live_conversation *live;
     maki_spool row;
     uint64_t message;  /* the number of the next one */
-    uint64_t recorded; /* messages that are in the log already */
+    uint64_t recorded; /* messages that are already in the log */
     char fields[64];
-} writing;
+} row_writer;
 
 static maki_status write_message(void *ctx, const maki_wire_message *message, maki_err *err)
 {
-    writing *w = ctx;
+    row_writer *w = ctx;
     maki_str row;
     uint64_t seq;
     if (message->system || w->message++ < w->recorded) return MAKI_OK;
@@ -399,16 +402,16 @@ static maki_status write_message(void *ctx, const maki_wire_message *message, ma
     return st == MAKI_OK ? maki_live_add(w->live, row, &seq, err) : st;
 }
 
-static maki_status write_rows(reading *r, maki_str body, maki_live_conversation *live,
+static maki_status write_rows(request_reader *r, maki_str body, maki_live_conversation *live,
                               uint64_t recorded, maki_err *err)
 {
     maki_proxy *p = r->x->proxy;
     maki_wire_request request;
-    writing w = { .x = r->x,
-                  .live = live,
-                  .row = maki_spool_new(&p->env, MAKI_SPOOL_MEMORY),
-                  .message = r->base.messages,
-                  .recorded = recorded };
+    row_writer w = { .x = r->x,
+                     .live = live,
+                     .row = maki_spool_new(&p->env, MAKI_SPOOL_MEMORY),
+                     .message = r->base.messages,
+                     .recorded = recorded };
     snprintf(w.fields, sizeof w.fields, ",\"createdAt\":%" PRId64, r->x->began_ms);
     maki_status st = maki_wire_read(&p->env, r->x->protocol, body, &r->base.mark, write_message, &w,
                                     &request, NULL, err);
@@ -416,15 +419,15 @@ static maki_status write_rows(reading *r, maki_str body, maki_live_conversation 
     return st;
 }
 
-static uint64_t system_as_sent(const reading *r)
+static uint64_t system_as_sent(const request_reader *r)
 {
     maki_system_now now = system_of(r);
-    return maki_system_hash(&now, leading_of(r));
+    return maki_system_hash(&now, leading_hash_of(r));
 }
 
-/* Add an event if the system prompt or the tools changed; *seen is what is effective afterwards. */
-static maki_status write_system(reading *r, maki_live_conversation *live, maki_system_seen *seen,
-                                maki_err *err)
+/* Add an event if the system prompt or the tools changed; *seen is the effective one afterwards. */
+static maki_status write_system(request_reader *r, maki_live_conversation *live,
+                                maki_system_seen *seen, maki_err *err)
 {
     maki_proxy *p = r->x->proxy;
     maki_system_now now = system_of(r);
@@ -443,7 +446,7 @@ static maki_status write_system(reading *r, maki_live_conversation *live, maki_s
 }
 
 /* One group: a rewind to the point that the client continues, the system prompt, the new rows. */
-static maki_status write_group(reading *r, maki_str body, maki_live_conversation *live,
+static maki_status write_group(request_reader *r, maki_str body, maki_live_conversation *live,
                                const parent *f, maki_err *err)
 {
     maki_system_seen seen;
@@ -461,7 +464,7 @@ static maki_status write_group(reading *r, maki_str body, maki_live_conversation
 }
 
 /* Insert the new rows into the table, so that the next request finds them. */
-static maki_status insert_rows(reading *r, maki_live_conversation *live, const parent *f,
+static maki_status insert_rows(request_reader *r, maki_live_conversation *live, const parent *f,
                                uint32_t purpose, maki_err *err)
 {
     maki_point tip = maki_live_tip(live);
@@ -483,14 +486,15 @@ static maki_status insert_rows(reading *r, maki_live_conversation *live, const p
 
 /* Cache positions in the body for the next one: where reading began, and those after messages whose
  * rows are known here. */
-static void cache_body(reading *r, maki_str body, maki_live_conversation *live, const parent *f)
+static void cache_body(request_reader *r, maki_str body, maki_live_conversation *live,
+                       const parent *f)
 {
     maki_exchange *x = r->x;
     maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS + 1];
     maki_point tip = x->tip;
     uint64_t tokens;
     size_t n = MAKI_BODY_CACHE_MARKS + 1;
-    /* without a reply the next body is read from its beginning in any case */
+    /* without a reply the next body is always read from its beginning */
     size_t usable = f->replied && !x->by_reference ? r->mark_count : 0;
     for (size_t i = usable; n > 1 && i > 0 && r->mark_count - i < MAKI_BODY_CACHE_MARKS; i--) {
         maki_body_cache_mark mark = r->marks[(i - 1) % MAKI_BODY_CACHE_MARKS];
@@ -498,7 +502,7 @@ static void cache_body(reading *r, maki_str body, maki_live_conversation *live, 
         mark.point = tip;
         mark.point.seq = tip.seq - (r->count - mark.messages);
         if (mark.messages == f->messages) mark.point = f->point;
-        mark.leading = leading_of(r);
+        mark.leading = leading_hash_of(r);
         mark.persona = persona_of(r);
         memcpy(mark.scope, x->scope, sizeof mark.scope);
         mark.replied = f->replied;
@@ -524,15 +528,15 @@ static void copy_model(maki_exchange *x, maki_str model)
     x->model[maki_json_copy_text(model, x->model, sizeof x->model - 1)] = '\0';
 }
 
-/* Does the body have to be read again from its beginning?  Because something in the skipped part is needed, or because
- * the position was cached for another scope. */
-static bool needs_beginning(const reading *r, const maki_live_conversation *live)
+/* Must the body be read again from its beginning?  Yes if something in the skipped part is needed, or if the position
+ * was cached for another scope. */
+static bool needs_beginning(const request_reader *r, const maki_live_conversation *live)
 {
     if (memcmp(r->base.scope, r->x->scope, sizeof r->base.scope) != 0) return true;
     return r->base.leading && live->system.as_sent != system_as_sent(r);
 }
 
-static maki_status write_request(reading *r, maki_str body, const parent *f,
+static maki_status write_request(request_reader *r, maki_str body, const parent *f,
                                  maki_live_conversation *live, maki_err *err)
 {
     maki_exchange *x = r->x;
@@ -552,13 +556,14 @@ static maki_status write_request(reading *r, maki_str body, const parent *f,
     return MAKI_OK;
 }
 
-static maki_status record(reading *r, maki_str body, maki_err *err)
+static maki_status record(request_reader *r, maki_str body, maki_err *err)
 {
     maki_exchange *x = r->x;
     parent f;
     const maki_body_cache_mark *from =
         maki_body_cache_find(x->proxy->body_cache, x->head_scope, body, r->session);
-    if (from && !from->replied) from = NULL; /* it is short, and its purpose has to be read */
+    if (from && !from->replied)
+        from = NULL; /* a short body, and its purpose is needed: read from the beginning */
     maki_status st = find_parent(r, body, from, &f, err);
     if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && needs_beginning(r, f.live))))
         st = find_parent(r, body, NULL, &f, err);
@@ -570,9 +575,9 @@ static maki_status record(reading *r, maki_str body, maki_err *err)
 maki_status maki_exchange_request(maki_exchange *x, maki_str body, maki_err *err)
 {
     const maki_env *env = &x->proxy->env;
-    reading r = { .x = x,
-                  .prefixes = maki_buf_new(env->alloc, PREFIXES_MAX),
-                  .leading = maki_buf_new(env->alloc, LEADING_MAX) };
+    request_reader r = { .x = x,
+                         .prefixes = maki_buf_new(env->alloc, PREFIXES_MAX),
+                         .leading = maki_buf_new(env->alloc, LEADING_MAX) };
     maki_status st = record(&r, body, err);
     x->body_bytes = body.len;
     x->recorded = st == MAKI_OK;

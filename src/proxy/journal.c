@@ -1,7 +1,9 @@
 /* journal.c -- write records to the two halves of the journal, and sync logs before a half is overwritten.
  *
- * Always: a half is overwritten only when its logs are durable; a record that the journal did not take has its log
- *         synced before maki_journal_sync returns, so there is never a gap before a later record.
+ * In:     records, added by one thread; sync requests of another.
+ * Out:    durable records, in the journal or in their logs.
+ * Always: a half is overwritten only when its logs are durable; the log of a record that could not be written to the
+ *         journal is synced before maki_journal_sync returns, so there is never a gap before a later record.
  *
  * Restoring after a power cut is in journal_read.c. */
 #include <errno.h>
@@ -21,7 +23,7 @@
 
 enum {
     PENDING_MAX = 4 << 20,
-    RETRY_MS = 1000, /* while it is off */
+    RETRY_MS = 1000, /* between attempts to write while the journal is off */
     BOOT_MAX = 64
 };
 
@@ -43,17 +45,17 @@ static void turn_off(maki_journal *j, atomic_bool *flag, const maki_err *err)
 
 /* ---- the logs of a half ------------------------------------------------------------------------------- */
 
-/* A few thousand sessions at most; duplicates are removed before syncing. */
+/* Add the log of a session to a half.  A few thousand at most; duplicates are removed before syncing. */
 bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char *session)
 {
     const maki_alloc *alloc = j->env.alloc;
     for (size_t i = half->touched_count; i > 0 && half->touched_count - i < RECENT; i--) {
         if (memcmp(half->touched[i - 1], session, MAKI_SESSION_BYTES) == 0) return true;
     }
-    void *moved = maki_array_grow(alloc, half->touched, half->touched_count,
+    void *grown = maki_array_grow(alloc, half->touched, half->touched_count,
                                   &half->touched_capacity, MAKI_SESSION_BYTES);
-    if (!moved) return false;
-    half->touched = moved;
+    if (!grown) return false;
+    half->touched = grown;
     memcpy(half->touched[half->touched_count++], session, MAKI_SESSION_BYTES);
     return true;
 }
@@ -96,12 +98,12 @@ static maki_status sync_logs(maki_journal *j, journal_half *half, maki_err *err)
         if (i > 0 && by_bytes(half->touched[i], half->touched[i - 1]) == 0) continue;
         st = sync_session(j, half->touched[i], err);
     }
-    if (st == MAKI_OK) st = sync_path(j, j->sessions, err); /* the names of new ones */
+    if (st == MAKI_OK) st = sync_path(j, j->sessions, err); /* the directory entries of new logs */
     if (st == MAKI_OK) half->touched_count = 0;
     return st;
 }
 
-static void *work(void *ctx)
+static void *run_log_syncer(void *ctx)
 {
     maki_journal *j = ctx;
     pthread_mutex_lock(&j->lock);
@@ -123,7 +125,7 @@ static void *work(void *ctx)
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
 
-/* A preallocated file is synced faster. */
+/* Allocate the blocks of a half: a preallocated file is synced faster. */
 static maki_status preallocate(const maki_files *files, const journal_half *half, maki_err *err)
 {
     return files->allocate(files, half->fd, JOURNAL_SIZE) == 0
@@ -138,7 +140,7 @@ static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
     snprintf(path, sizeof path, "%s/journal.%zu", j->directory, i);
     j->halves[i].fd = files->open(files, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (j->halves[i].fd < 0) return maki_fail_errno(err, "opening the journal");
-    (void)!preallocate(files, &j->halves[i], NULL); /* without the space it grows */
+    (void)!preallocate(files, &j->halves[i], NULL); /* on failure the file grows as it is written */
     return MAKI_OK;
 }
 
@@ -148,7 +150,7 @@ static maki_status sync_half(maki_journal *j, const journal_half *half, maki_err
     return synced ? MAKI_OK : maki_fail_errno(err, "syncing the journal");
 }
 
-/* Write an empty header: reading a half ends there. */
+/* Write an empty header, which ends the half for readers. */
 static maki_status write_end(maki_journal *j, const journal_half *half, uint64_t offset,
                              maki_err *err)
 {
@@ -179,7 +181,7 @@ static bool is_same_boot(const maki_journal *j, const char *path, maki_str boot)
     return st == MAKI_OK && maki_str_is(boot, (maki_str){ written, got });
 }
 
-/* The journal is empty now.  Without this file no missing log counts as deleted. */
+/* The journal is empty now.  Without this file every missing log is restored, deleted ones too. */
 static void write_boot_id(const maki_journal *j, const char *path, maki_str boot)
 {
     const maki_files *files = j->env.files;
@@ -209,7 +211,7 @@ static maki_status open_files(maki_journal *j, maki_str boot, uint64_t *restored
     if (st == MAKI_OK && !same) write_boot_id(j, boot_path, boot);
     j->generation++;
     if (st != MAKI_OK) return st;
-    j->running = maki_thread_start(&j->thread, work, j);
+    j->running = maki_thread_start(&j->thread, run_log_syncer, j);
     return j->running ? MAKI_OK : maki_fail(err, MAKI_NOMEM, "cannot start the journal's thread");
 }
 
@@ -242,7 +244,7 @@ static void close_half(maki_journal *j, journal_half *half)
 {
     const maki_alloc *alloc = j->env.alloc;
     if (j->running && is_on(j) &&
-        sync_logs(j, half, NULL) == MAKI_OK) /* it was opened, and nothing failed */
+        sync_logs(j, half, NULL) == MAKI_OK) /* opened, and all logs are durable */
         (void)!empty_half(j, half, NULL);
     if (half->fd >= 0) j->env.files->close(j->env.files, half->fd);
     if (half->touched)
@@ -315,7 +317,7 @@ static maki_status switch_half(maki_journal *j, maki_err *err)
 }
 
 /* Set the generation of the pending records, and add their logs to the half. */
-static maki_status seal(maki_journal *j, journal_half *half, maki_err *err)
+static maki_status stamp_records(maki_journal *j, journal_half *half, maki_err *err)
 {
     for (size_t pos = 0; pos < j->writing.len;) {
         journal_record *record = (journal_record *)(void *)(j->writing.ptr + pos);
@@ -333,7 +335,7 @@ static maki_status write_records(maki_journal *j, maki_err *err)
     maki_status st = MAKI_OK;
     if (j->halves[j->current].end + j->writing.len > JOURNAL_SIZE) st = switch_half(j, err);
     journal_half *half = &j->halves[j->current];
-    if (st == MAKI_OK) st = seal(j, half, err);
+    if (st == MAKI_OK) st = stamp_records(j, half, err);
     if (st == MAKI_OK)
         st = maki_file_write_at(files, half->fd, half->end, maki_buf_str(&j->writing), err);
     if (st == MAKI_OK) st = sync_half(j, half, err);
@@ -341,8 +343,8 @@ static maki_status write_records(maki_journal *j, maki_err *err)
     return st;
 }
 
-/* For records that the journal does not take: sync their logs instead. */
-static maki_status sync_instead(maki_journal *j, maki_err *err)
+/* Records could not be written to the journal: sync their logs instead. */
+static maki_status sync_logs_instead(maki_journal *j, maki_err *err)
 {
     maki_err reason = { .status = MAKI_OK };
     maki_status st = MAKI_OK;
@@ -360,7 +362,7 @@ static maki_status sync_instead(maki_journal *j, maki_err *err)
     return maki_fail(err, st, "%s", reason.msg);
 }
 
-/* Is there space for all of it, and can it be written?  This overwrites a torn record. */
+/* Can both halves be allocated and written?  Also overwrites a torn record. */
 static maki_status probe(maki_journal *j, maki_err *err)
 {
     journal_half *half = &j->halves[j->current];
@@ -373,7 +375,7 @@ static maki_status probe(maki_journal *j, maki_err *err)
     return st;
 }
 
-static void retry(maki_journal *j)
+static void turn_on_if_writable(maki_journal *j)
 {
     int64_t now = j->env.clock->now_ms(j->env.clock);
     if (now - j->retry_ms < RETRY_MS && now >= j->retry_ms) return;
@@ -392,15 +394,15 @@ maki_status maki_journal_sync(maki_journal *j, maki_err *err)
     j->writing = pending;
     pthread_mutex_unlock(&j->lock);
     maki_status st = MAKI_OK;
-    if (j->writing.len) { /* even when it is off: they were added before that */
+    if (j->writing.len) { /* also when it is off: they were added before that */
         bool written = is_on(j) && write_records(j, &reason) == MAKI_OK;
-        if (!written) st = sync_instead(j, err);
+        if (!written) st = sync_logs_instead(j, err);
         if (reason.status != MAKI_OK) {
             j->retry_ms = j->env.clock->now_ms(j->env.clock);
             turn_off(j, &j->off, &reason);
         }
         maki_buf_clear(&j->writing);
     }
-    if (atomic_load(&j->off) && !atomic_load(&j->broken)) retry(j);
+    if (atomic_load(&j->off) && !atomic_load(&j->broken)) turn_on_if_writable(j);
     return st;
 }

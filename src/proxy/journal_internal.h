@@ -1,4 +1,4 @@
-/* journal_internal.h -- the inside of a journal, for journal.c and journal_read.c. */
+/* journal_internal.h -- struct maki_journal and the format of its records; private to journal.c and journal_read.c. */
 #ifndef MAKI_PROXY_JOURNAL_INTERNAL_H
 #define MAKI_PROXY_JOURNAL_INTERNAL_H
 
@@ -11,13 +11,13 @@
 
 enum {
     JOURNAL_SIZE = 16 << 20, /* of a half */
-    RECENT = 64              /* sessions: one among the last is not added again */
+    RECENT = 64              /* number of touched sessions that are searched for duplicates */
 };
 
 /* The header of a record in the file; its bytes follow, padded to a multiple of 8. */
 typedef struct journal_record {
     uint64_t head_check; /* of all fields below */
-    uint64_t generation; /* a half is read until it changes */
+    uint64_t generation; /* a half ends where the generation changes */
     uint32_t length, part;
     uint64_t offset; /* in the log */
     unsigned char session[MAKI_SESSION_BYTES];
@@ -26,8 +26,9 @@ typedef struct journal_record {
 
 typedef struct journal_half {
     int fd;
-    uint64_t end;                                 /* where the next record is written */
-    unsigned char (*touched)[MAKI_SESSION_BYTES]; /* its logs; some are there twice */
+    uint64_t end; /* where the next record is written */
+    unsigned char (
+        *touched)[MAKI_SESSION_BYTES]; /* sessions whose logs it has records of; with duplicates */
     size_t touched_count, touched_capacity;
 } journal_half;
 
@@ -35,7 +36,7 @@ struct maki_journal {
     maki_env env;
     const maki_logger *logger;
     char directory[MAKI_PATH_MAX], sessions[MAKI_PATH_MAX];
-    /* the thread that syncs */
+    /* owned by the thread that calls maki_journal_sync */
     journal_half halves[2];
     size_t current;
     int64_t retry_ms; /* when writing last failed */
@@ -48,7 +49,7 @@ struct maki_journal {
     journal_half *full; /* the logs of this half are being synced; NULL: none */
     bool ending;
 
-    atomic_bool off; /* it cannot be written: nothing is added */
+    atomic_bool off; /* the journal cannot be written: no records are added */
     /* a log could not be synced: nothing is added and nothing overwritten */
     atomic_bool broken;
     pthread_t thread; /* syncs the logs of a full half */
@@ -66,8 +67,8 @@ uint64_t journal_head_check(const journal_record *record);
 void maki_journal_path(const maki_journal *j, const unsigned char *session, maki_log_part part,
                        char *out, size_t capacity);
 
-/* Read both halves, the older one first, and restore what the logs have lost.  Their logs are added as touched, and
- * `generation` is set to the newest.  `create`: restore missing logs too. */
+/* Read both halves, the older one first, and restore what the logs have lost.  The logs of a half are added to its
+ * `touched`, and `generation` is set to the newest.  `create`: restore missing logs too. */
 maki_status maki_journal_restore(maki_journal *j, bool create, uint64_t *restored, maki_err *err);
 bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char *session);
 

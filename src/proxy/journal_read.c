@@ -2,7 +2,7 @@
  *
  * In:    both halves of the journal, the older one first; a half ends at the first header that is invalid or of another
  *        generation.
- * Out:   logs that are as long as the journal knows; never a byte changed that a log already has. */
+ * Out:   logs extended by the bytes of the records.  Bytes that a log already has are never changed. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -30,7 +30,7 @@ void maki_journal_path(const maki_journal *j, const unsigned char *session, maki
              part == MAKI_LOG_EVENTS ? ".events" : "");
 }
 
-/* Does the file, as far as it reaches, have `bytes` at `offset`? */
+/* Do the bytes of the file from `offset`, up to its end, equal those of `bytes`? */
 static bool matches(const maki_files *files, int fd, uint64_t offset, maki_str bytes, uint64_t size)
 {
     char block[4096];
@@ -45,7 +45,7 @@ static bool matches(const maki_files *files, int fd, uint64_t offset, maki_str b
     return true;
 }
 
-/* Restore one record.  A file with other bytes there was changed on purpose since then: it stays as it is. */
+/* Restore one record.  A file with other bytes there was changed on purpose since then: it is not written. */
 static maki_status restore_record(maki_journal *j, const journal_record *record, maki_str bytes,
                                   bool create, uint64_t *restored, maki_err *err)
 {

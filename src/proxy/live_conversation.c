@@ -1,10 +1,11 @@
-/* live_conversation.c -- the current branch as ranges of rows, kept right while groups are written.
+/* live_conversation.c -- an open log with its current branch, a list of ranges of rows that is updated as groups are
+ * written.
  *
  * Always: `last` and `events` say which state of the log the branch was read from.  When another process has written
  *         since, or after a failure (`last` is UINT64_MAX), it is read again under the log's lock.
  *
- * A group is written to the log at once and goes to the journal from the log's `wrote` callback; what the journal does
- * not take makes the conversation `direct`: its files have to be synced themselves. */
+ * A group is written to the log at once and goes to the journal from the log's `wrote` callback; bytes that could
+ * not be added make the conversation `direct`: the caller must sync its files. */
 #include "proxy/live_conversation.h"
 
 #include <fcntl.h>
@@ -45,10 +46,10 @@ static maki_status add_range(maki_live_conversation *t, uint64_t from, uint64_t 
         t->path[t->path_count - 1].to = to;
         return MAKI_OK;
     }
-    void *moved =
+    void *grown =
         maki_array_grow(alloc, t->path, t->path_count, &t->path_capacity, sizeof *t->path);
-    if (!moved) return maki_fail_nomem(err);
-    t->path = moved;
+    if (!grown) return maki_fail_nomem(err);
+    t->path = grown;
     t->path[t->path_count++] = (maki_span64){ from, to };
     return MAKI_OK;
 }
@@ -66,13 +67,13 @@ static maki_status load_path(maki_live_conversation *t, uint64_t seq, uint64_t e
     }
     if (st == MAKI_OK) st = maki_conv_total(t->conv, view, &totals, err);
     if (st == MAKI_OK) t->tokens = totals.tokens;
-    maki_conv_free_view(t->conv); /* only the path is needed from now on */
+    maki_conv_free_view(t->conv); /* only the ranges are needed from now on */
     return st;
 }
 
-static maki_status load(maki_live_conversation *t, maki_err *err)
+static maki_status load_branch(maki_live_conversation *t, maki_err *err)
 {
-    t->last = UINT64_MAX; /* not valid until the end of this function */
+    t->last = UINT64_MAX; /* invalid until this function succeeds */
     maki_status st = maki_log_refresh(maki_conv_log(t->conv), err);
     if (st == MAKI_OK) st = load_path(t, MAKI_NOW, MAKI_NOW, err);
     if (st != MAKI_OK) return st;
@@ -152,7 +153,7 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
                                .tokenizer = options->tokenizer };
     if (options->create) conv.header = header_of(t, id, options->key, header);
     maki_status st = maki_conv_open(env, path, &conv, &t->conv, err);
-    if (st == MAKI_OK) st = load(t, err);
+    if (st == MAKI_OK) st = load_branch(t, err);
     if (st != MAKI_OK) {
         if (options->create) maki_conv_erase_new(env, path);
         maki_live_close(t);
@@ -162,8 +163,8 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
     return MAKI_OK;
 }
 
-/* Sync what is neither in the journal nor passed to the syncing thread: after the close no other code would.
- * It happens when a conversation is evicted between a long request and its reply. */
+/* Sync the files if some bytes are neither in the journal nor passed to the syncing thread: after the close no other
+ * code would.  It happens when a conversation is evicted between a long request and its reply. */
 static void sync_direct(maki_live_conversation *t)
 {
     const maki_files *files = t->env->files;
@@ -199,19 +200,19 @@ void maki_live_discard(maki_live_conversation *t)
 
 /* ---- groups ------------------------------------------------------------------------------------------ */
 
-/* Take the log's lock with an up-to-date branch. */
-static maki_status lock(maki_live_conversation *t, maki_err *err)
+/* Acquire the log's lock, and make the branch up to date. */
+static maki_status lock_and_refresh(maki_live_conversation *t, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
     for (int i = 0; i < ATTEMPTS; i++) {
         maki_status st = maki_log_begin(log, NULL, err);
         if (st != MAKI_OK) {
-            t->last = UINT64_MAX; /* its index may have been closed: read it again */
+            t->last = UINT64_MAX; /* the index may have been closed: read the branch again */
             return st;
         }
         if (maki_log_last(log) == t->last && maki_log_events(log) == t->events) return MAKI_OK;
         maki_log_abort(log);
-        st = load(t, err);
+        st = load_branch(t, err);
         if (st != MAKI_OK) return st;
     }
     return maki_fail(err, MAKI_CONFLICT, "other processes keep writing to this conversation");
@@ -229,7 +230,7 @@ static maki_status add_rewind(maki_live_conversation *t, const maki_point *from,
 
 maki_status maki_live_begin(maki_live_conversation *t, const maki_point *from, maki_err *err)
 {
-    maki_status st = lock(t, err);
+    maki_status st = lock_and_refresh(t, err);
     if (st != MAKI_OK) return st;
     t->first_added = t->last_added = 0;
     t->moved = maki_live_tip(t).seq != from->seq;
@@ -301,7 +302,7 @@ maki_status maki_live_has(maki_live_conversation *t, const maki_point *point, ma
 {
     maki_log *log = maki_conv_log(t->conv);
     /* after a failed group the branch is unknown */
-    maki_status st = t->last == UINT64_MAX ? load(t, err) : MAKI_OK;
+    maki_status st = t->last == UINT64_MAX ? load_branch(t, err) : MAKI_OK;
     maki_row row;
     if (st != MAKI_OK) return st;
     if (point->seq > t->last || point->ev > t->events)

@@ -1,9 +1,10 @@
-/* live_conversation.h -- an open conversation of the proxy, and its current branch.
+/* live_conversation.h -- an open conversation of the proxy, and its current branch: rows and events are appended in
+ * groups.
  *
  * A log keeps every branch; the current one is a list of ranges of its rows.  To continue from another point a
  * `rewind` event is written first, so that the view of the log is always what the client sent last.
  *
- * Rows and events go in groups: begin, then any number of them, then commit.  Another process may write to
+ * A group is: begin, any number of rows and events, commit.  Another process may write to
  * the same log between groups: then the current branch is read again. */
 #ifndef MAKI_PROXY_LIVE_CONVERSATION_H
 #define MAKI_PROXY_LIVE_CONVERSATION_H
@@ -36,7 +37,7 @@ typedef struct maki_live_conversation {
     uint64_t last, events; /* of the log when `path` was read */
     maki_system_seen system;
     int64_t used_ms;                  /* when it was last used */
-    struct maki_journal *journal;     /* makes it durable; NULL: it syncs itself */
+    struct maki_journal *journal;     /* makes it durable; NULL: the log syncs its files */
     const struct maki_logger *logger; /* or NULL */
     bool created;                     /* its file is new: the directory has to be synced as well */
     bool direct; /* some bytes are not in the journal: its files have to be synced */
@@ -50,7 +51,7 @@ typedef struct maki_live_conversation {
 typedef struct maki_live_options {
     const char *directory; /* of the sessions */
     bool create;
-    maki_str key;              /* of a new one: its session key; len 0: none */
+    maki_str key;              /* session key of a new conversation; len 0: none */
     maki_tokenizer *tokenizer; /* of MAKI_FAMILY */
     struct maki_journal *journal;
     const struct maki_logger *logger; /* borrowed; NULL: nothing is logged */
@@ -61,7 +62,7 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
                            const maki_live_options *options, maki_live_conversation **out,
                            maki_err *err) MAKI_MUST_CHECK;
 void maki_live_close(maki_live_conversation *live); /* accepts NULL */
-/* Was it created by this open, and has no message yet? */
+/* Was the conversation created by this open, and has it no message yet? */
 bool maki_live_is_blank(const maki_live_conversation *live);
 /* Close a blank one and delete its files. */
 void maki_live_discard(maki_live_conversation *live);
@@ -75,7 +76,8 @@ maki_point maki_live_tip(const maki_live_conversation *live);
 /* Begin a group at `from`.  MAKI_NOTFOUND: the log has no such message.  After MAKI_OK commit or abort. */
 maki_status maki_live_begin(maki_live_conversation *live, const maki_point *from, maki_err *err)
     MAKI_MUST_CHECK;
-/* A row, as in maki_log_add_row; *seq is its number.  Very many rows are committed in several groups. */
+/* A row, as in maki_log_add_row; *seq is its number.  Rows beyond the maximum of a log's group are committed in
+ * several groups. */
 maki_status maki_live_add(maki_live_conversation *live, maki_str row, uint64_t *seq, maki_err *err);
 maki_status maki_live_add_event(maki_live_conversation *live, const char *type, maki_str fields,
                                 maki_err *err);
@@ -88,8 +90,8 @@ maki_status maki_live_row(maki_live_conversation *live, uint64_t seq, uint64_t *
 /* Does the log have the message of this point, and is it the same one?  Else MAKI_NOTFOUND. */
 maki_status maki_live_has(maki_live_conversation *live, const maki_point *point, maki_err *err);
 
-/* What has to be synced besides the journal: duplicated descriptors of its events, its messages and, for a new one, the
- * directory, to be closed by another thread; -1: none. */
+/* The files that must be synced besides the journal: duplicated descriptors of its events, its messages and, for a
+ * new one, the directory, to be closed by another thread; -1: none. */
 maki_status maki_live_files(maki_live_conversation *live, int fds[3], maki_err *err);
 
 #endif

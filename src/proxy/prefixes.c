@@ -1,7 +1,7 @@
 /* prefixes.c -- a hash table in a file: open addressing with linear probing; slot 0 is the header.
  *
  * Always: the capacity is a power of two, and at most half of it is used; each record has a checksum.  A deleted entry
- *         keeps its slot (a tombstone without a session), so that probing goes on past it; growing leaves it out. */
+ *         keeps its slot (a tombstone without a session), so that probing continues past it; growing omits it. */
 #include "proxy/prefixes.h"
 
 #include <errno.h>
@@ -155,12 +155,12 @@ static maki_status find_slot(maki_prefixes *t, const unsigned char *prefix, uint
             return MAKI_OK;
         }
         if (n < PROBE_RECORDS)
-            probed -= PROBE_RECORDS - n; /* the end of the file: go on at its beginning */
+            probed -= PROBE_RECORDS - n; /* the end of the file: continue at its beginning */
     }
     return maki_fail(err, MAKI_CORRUPT, "the table of prefixes has no free slot");
 }
 
-/* A tombstone: the slot stays used, without a session. */
+/* A tombstone: a used slot without a session. */
 static bool is_deleted(const maki_prefix *entry)
 {
     static const unsigned char none[MAKI_SESSION_BYTES];
@@ -259,5 +259,5 @@ maki_status maki_prefixes_delete(maki_prefixes *t, const maki_prefix *entry, mak
     maki_prefix old;
     bool found;
     maki_status st = maki_prefixes_find(t, entry->prefix, &old, &found, err);
-    return found ? write_entry(t, &deleted, err) : st; /* what is absent uses no slot */
+    return found ? write_entry(t, &deleted, err) : st; /* a missing entry needs no tombstone */
 }

@@ -2,8 +2,8 @@
  *
  * A prefix is P_k of canon.h, begun with the scope it belongs to (scope.h).  The table is derived from the
  * logs and not synced: for a missing entry a new conversation is created, a corrupt entry is ignored, and one that
- * points to another message than it was written for is deleted by the caller that notices.  Records of 64 bytes with
- * open addressing, read and written with pread and pwrite, so nothing of it is held in memory; it is rewritten, twice
+ * points to another message than it was written for is deleted by the caller that detects it.  Records of 64 bytes with
+ * open addressing, read and written with pread and pwrite, so no part of it is held in memory; it is rewritten, twice
  * as large, when it is half full.
  *
  * One process at a time writes it (the daemon holds a lock on it). */
@@ -47,10 +47,10 @@ maki_status maki_prefixes_open(maki_prefixes *table, const maki_env *env, const 
                                maki_err *err) MAKI_MUST_CHECK;
 void maki_prefixes_close(maki_prefixes *table); /* accepts one that was zeroed with fd -1 */
 
-/* *found: the table has it. */
+/* Look up a prefix; *found: the table has an entry. */
 maki_status maki_prefixes_find(maki_prefixes *table, const unsigned char prefix[MAKI_PREFIX_LEN],
                                maki_prefix *out, bool *found, maki_err *err);
-/* Insert it, or replace the one with the same prefix.  `check` is filled in. */
+/* Insert an entry, or replace the one with the same prefix.  `check` is filled in. */
 maki_status maki_prefixes_insert(maki_prefixes *table, maki_prefix entry, maki_err *err);
 /* Delete the entry with this prefix. */
 maki_status maki_prefixes_delete(maki_prefixes *table, const maki_prefix *entry, maki_err *err);

@@ -1,4 +1,5 @@
-/* proxy.c -- open a proxy's parts, and keep its conversations open: at most open_max, the least recently used is closed. */
+/* proxy.c -- open and close a proxy, its cache of open conversations (at most open_max, LRU), and helpers for rows
+ * and events. */
 #include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@ enum {
     BOOT_MAX = 64
 };
 
-/* Linux has an id for each boot; "" elsewhere. */
+/* The id of this boot, from Linux; "" elsewhere. */
 static maki_str boot_id(const maki_env *env, char out[BOOT_MAX])
 {
     size_t got = 0;
@@ -112,7 +113,7 @@ void maki_proxy_tick(maki_proxy *p)
 
 /* ---- conversations that are open --------------------------------------------------------------------- */
 
-/* Make space for one more: close the least recently used. */
+/* Close the least recently used conversation. */
 static void evict_oldest(maki_proxy *p)
 {
     size_t oldest = 0;

@@ -32,7 +32,7 @@ void maki_proxy_close(maki_proxy *proxy); /* accepts NULL; all exchanges are clo
 /* Called about once a second: idle conversations are closed. */
 void maki_proxy_tick(maki_proxy *proxy);
 
-/* Where a request came from and goes to.  Spans are valid during the call. */
+/* The source and the destination of a request.  Strings are borrowed during the call. */
 typedef struct maki_exchange_in {
     maki_protocol protocol;
     maki_str upstream;  /* its name */
@@ -60,21 +60,22 @@ typedef enum maki_exchange_end_kind {
     MAKI_EXCHANGE_CLIENT_GONE /* the client went away */
 } maki_exchange_end_kind;
 
-/* What must be made durable before the client gets the reply's last byte: the journal (maki_proxy_sync), and
+/* What must be made durable before the client receives the reply's last byte: the journal (maki_proxy_sync), and
  * these descriptors (fdatasync), which the caller owns and closes afterwards; -1: none. */
 typedef struct maki_exchange_sync {
     int fds[3];
     bool journal;
 } maki_exchange_sync;
 
-/* Make all that was recorded durable, but for what has descriptors of its own.  By one thread, which may be
- * another than the owner's: one call serves all exchanges that ended before it. */
+/* Make everything recorded durable, except the files in maki_exchange_sync.fds.  Called by one thread, not
+ * necessarily the owner's: one call serves all exchanges that ended before it. */
 maki_status maki_proxy_sync(maki_proxy *proxy, maki_err *err);
 
-/* Why upstream gave no reply, or only a part of it, in the words of the network; before the end. */
+/* Why upstream gave no reply, or only a part of it, as an error message of the network; called before
+ * maki_exchange_end. */
 void maki_exchange_set_reason(maki_exchange *x, maki_str reason);
 
-/* The reply is put into the log.  Whatever it answers, the exchange is over and has to be closed. */
+/* Write the reply to the log.  Whatever the status, the exchange has ended and must be closed. */
 maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
                               maki_exchange_sync *sync, maki_err *err);
 void maki_exchange_close(maki_exchange *x); /* accepts NULL */

@@ -1,4 +1,5 @@
-/* proxy_internal.h -- the inside of a proxy, for proxy.c, exchange.c and record_reply.c. */
+/* proxy_internal.h -- struct maki_proxy and struct maki_exchange, and functions shared by proxy.c, exchange.c and
+ * record_reply.c. */
 #ifndef MAKI_PROXY_PROXY_INTERNAL_H
 #define MAKI_PROXY_PROXY_INTERNAL_H
 
@@ -27,8 +28,8 @@ struct maki_proxy {
 struct maki_exchange {
     maki_proxy *proxy;
     maki_protocol protocol;
-    unsigned char head_scope[MAKI_PREFIX_LEN]; /* by the head alone: for body_cache.h */
-    unsigned char scope[MAKI_PREFIX_LEN];      /* by head and body: for prefixes.h */
+    unsigned char head_scope[MAKI_PREFIX_LEN]; /* from the HTTP header alone: for body_cache.h */
+    unsigned char scope[MAKI_PREFIX_LEN];      /* from header and body: for prefixes.h */
     unsigned char caller[MAKI_PREFIX_LEN];     /* the credential alone */
     maki_credential credential;
     char reason[128]; /* why upstream gave no reply; "": unknown */
@@ -57,7 +58,7 @@ struct maki_exchange {
     maki_exchange *next, **link; /* in proxy->unwritten; link NULL: not in the list */
 };
 
-/* The conversation of this session, opened if need be; `create`: a new one.  Borrowed until the next call. */
+/* The conversation of this session, opened if it is not open; `create`: a new one.  Borrowed until the next call. */
 maki_status maki_proxy_open_conversation(maki_proxy *proxy,
                                          const unsigned char session[MAKI_SESSION_BYTES],
                                          bool create, maki_str key, maki_live_conversation **out,
@@ -66,13 +67,13 @@ maki_status maki_proxy_open_conversation(maki_proxy *proxy,
 /* Close and delete a conversation that was created for an exchange that could not be recorded. */
 void maki_proxy_discard(maki_proxy *proxy, maki_live_conversation *live);
 
-/* Insert into the table: this prefix, or key, is at `point`.  `purpose`: prefixes.h. */
+/* Insert an entry into the table of prefixes: this prefix, or key, is at `point`.  `purpose`: prefixes.h. */
 maki_status maki_exchange_insert(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
                                  const maki_point *point, uint32_t purpose, maki_err *err);
 maki_status maki_exchange_insert_key(maki_exchange *x, const unsigned char key[MAKI_PREFIX_LEN],
                                      const maki_point *point, uint32_t purpose, maki_err *err);
 
-/* The key for what a later request may name: `kind` is "reply" (previous_response_id) or "conversation". */
+/* The key of a reference that a later request may have: `kind` is "reply" (previous_response_id) or "conversation". */
 maki_status maki_reference_key(const maki_exchange *x, const char *kind, maki_str id,
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err);
 /* Write the replies in proxy->unwritten that the request of `x`, with `count` prefixes, continues: its client did not

@@ -1,4 +1,4 @@
-/* record_reply.c -- a reply: assembled while it is forwarded, written to the log when it has ended.
+/* record_reply.c -- record a reply: parse it while it is forwarded, write it to the log when it has ended.
  *
  * In:    the reply's head, its bytes as they come, and how the exchange ended.
  * Out:   the reply's rows, a manifest and a usage event in one group; its prefixes for the next request.
@@ -22,7 +22,7 @@
 
 enum {
     FIELDS_MAX = 1 << 20,
-    ERROR_MAX = 16 << 10 /* a longer error is not in the manifest */
+    ERROR_MAX = 16 << 10 /* a longer error is omitted from the manifest */
 };
 
 maki_status maki_exchange_reply_head(maki_exchange *x, int status, maki_str content_type,
@@ -40,7 +40,7 @@ maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err)
     x->reply_bytes += bytes.len;
     if (!x->reply) return MAKI_OK;
     maki_status st = maki_wire_reply_add(x->reply, bytes, err);
-    if (st != MAKI_OK) { /* the rest of it is not recorded */
+    if (st != MAKI_OK) { /* the reply is not recorded */
         maki_wire_reply_close(x->reply);
         x->reply = NULL;
     } else if (!x->link && !x->written && maki_wire_reply_is_complete(x->reply)) {
@@ -74,7 +74,7 @@ void maki_exchange_close(maki_exchange *x)
     maki_delete(alloc, x);
 }
 
-/* ---- events about it ---------------------------------------------------------------------------------- */
+/* ---- events about the reply ---------------------------------------------------------------------------------- */
 
 typedef struct spans_ctx {
     const maki_live_conversation *live;
@@ -93,23 +93,23 @@ static void write_spans(maki_jw *w, const void *ctx)
     maki_jw_end_array(w);
 }
 
-/* Was it discarded for its length?  (wire.h) */
-static bool is_too_long(const maki_exchange *x, const maki_wire_result *said)
+/* Was the reply discarded because it exceeds the maximum length?  (wire.h) */
+static bool is_too_long(const maki_exchange *x, const maki_wire_result *result)
 {
-    return said->invalid && said->row_count == 0 && x->reply_bytes > MAKI_WIRE_ROW_MAX;
+    return result->invalid && result->row_count == 0 && x->reply_bytes > MAKI_WIRE_ROW_MAX;
 }
 
-static const char *ending(const maki_exchange *x, maki_exchange_end_kind kind,
-                          const maki_wire_result *said)
+static const char *end_name(const maki_exchange *x, maki_exchange_end_kind kind,
+                            const maki_wire_result *result)
 {
     if (kind == MAKI_EXCHANGE_CLIENT_GONE) return "client gone";
     if (kind == MAKI_EXCHANGE_CUT || x->status == 0) return "cut";
-    if (x->status >= 400 || said->error.len) return "error";
-    if (is_too_long(x, said)) return "too long";
-    return said->complete ? "complete" : "incomplete";
+    if (x->status >= 400 || result->error.len) return "error";
+    if (is_too_long(x, result)) return "too long";
+    return result->complete ? "complete" : "incomplete";
 }
 
-/* An object of fields, which the event gets without its braces. */
+/* Add an event with the fields of the object in `fields`, and free the buffer. */
 static maki_status finish_event(maki_live_conversation *live, const char *type, maki_jw *w,
                                 maki_buf *fields, maki_err *err)
 {
@@ -122,15 +122,15 @@ static maki_status finish_event(maki_live_conversation *live, const char *type, 
 }
 
 static maki_status add_manifest(maki_exchange *x, maki_live_conversation *live,
-                                const maki_wire_result *said, const char *end, maki_err *err)
+                                const maki_wire_result *result, const char *end, maki_err *err)
 {
     char hash[17], error[ERROR_MAX];
-    size_t error_len = said->error.len <= sizeof error ? said->error.len : 0;
+    size_t error_len = result->error.len <= sizeof error ? result->error.len : 0;
     maki_jw w;
     maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
     int64_t now = x->proxy->env.clock->now_ms(x->proxy->env.clock);
     const spans_ctx n = { live, x->tip.seq };
-    if (error_len) memcpy(error, said->error.ptr, error_len);
+    if (error_len) memcpy(error, result->error.ptr, error_len);
     snprintf(hash, sizeof hash, "%016" PRIx64, x->body_hash);
     maki_jw_init(&w, maki_buf_sink(&fields), err);
     maki_jw_object(&w);
@@ -148,7 +148,7 @@ static maki_status add_manifest(maki_exchange *x, maki_live_conversation *live,
                                     .message_tokens = x->tip.tokens,
                                     .status = x->status,
                                     .end = end,
-                                    .stop = said->stop,
+                                    .stop = result->stop,
                                     .error = { error, maki_mask(error, error_len, &x->credential) },
                                     .first_ms = x->first_ms ? x->first_ms - x->began_ms : 0,
                                     .ms = now - x->began_ms });
@@ -169,12 +169,12 @@ static maki_status add_usage(maki_exchange *x, maki_live_conversation *live,
 
 /* Why there is no complete reply: the status and the message of the provider, or those of the network. */
 static maki_status add_provider_error(maki_exchange *x, maki_live_conversation *live,
-                                      const maki_wire_result *said, maki_err *err)
+                                      const maki_wire_result *result, maki_err *err)
 {
     enum { MESSAGE_MAX = 400, READ_MAX = 4096 };
     maki_jw w;
     char text[READ_MAX], message[MESSAGE_MAX];
-    maki_str string = maki_error_message(said->error);
+    maki_str string = maki_error_message(result->error);
     maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
     size_t n = string.len ? maki_json_copy_text(string, text, sizeof text - 1) : 0;
     if (!n) n = (size_t)snprintf(text, sizeof text, "%s", x->reason);
@@ -189,19 +189,19 @@ static maki_status add_provider_error(maki_exchange *x, maki_live_conversation *
     return finish_event(live, "provider_error", &w, &fields, err);
 }
 
-/* ---- the end ----------------------------------------------------------------------------------------- */
+/* ---- writing the reply ----------------------------------------------------------------------------------------- */
 
 /* ,"createdAt":...,"meta":{"model":...} */
-static maki_status row_fields(maki_exchange *x, const maki_wire_result *said, const char *end,
+static maki_status row_fields(maki_exchange *x, const maki_wire_result *result, const char *end,
                               maki_buf *out, maki_err *err)
 {
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(out), err);
     maki_jw_print(&w,
-                  said->model.len ? "{'createdAt':%i,'meta':{'model':%v"
-                                  : "{'createdAt':%i,'meta':{'model':%S",
+                  result->model.len ? "{'createdAt':%i,'meta':{'model':%v"
+                                    : "{'createdAt':%i,'meta':{'model':%S",
                   x->proxy->env.clock->now_ms(x->proxy->env.clock),
-                  said->model.len ? said->model : maki_str_of(x->model));
+                  result->model.len ? result->model : maki_str_of(x->model));
     maki_jw_print(&w, "'end':%z}}", strcmp(end, "complete") != 0 ? end : NULL);
     maki_status st = maki_jw_end(&w);
     if (st != MAKI_OK) return st;
@@ -211,16 +211,16 @@ static maki_status row_fields(maki_exchange *x, const maki_wire_result *said, co
 }
 
 static maki_status add_rows(maki_exchange *x, maki_live_conversation *live,
-                            const maki_wire_result *said, const char *end, maki_err *err)
+                            const maki_wire_result *result, const char *end, maki_err *err)
 {
     const maki_env *env = &x->proxy->env;
     maki_spool spool = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     maki_buf fields = maki_buf_new(env->alloc, FIELDS_MAX);
-    maki_status st = row_fields(x, said, end, &fields, err);
-    for (size_t i = 0; st == MAKI_OK && i < said->row_count; i++) {
+    maki_status st = row_fields(x, result, end, &fields, err);
+    for (size_t i = 0; st == MAKI_OK && i < result->row_count; i++) {
         maki_str row;
         uint64_t seq;
-        st = maki_proxy_row(&spool, said->rows[i], maki_buf_str(&fields), &row, err);
+        st = maki_proxy_row(&spool, result->rows[i], maki_buf_str(&fields), &row, err);
         if (st == MAKI_OK) st = maki_live_add(live, row, &seq, err);
     }
     maki_buf_free(&fields);
@@ -230,25 +230,25 @@ static maki_status add_rows(maki_exchange *x, maki_live_conversation *live,
 
 /* Insert the reply's rows into the table: the next request begins with them. */
 static maki_status insert_reply(maki_exchange *x, maki_live_conversation *live,
-                                const maki_wire_result *said, maki_err *err)
+                                const maki_wire_result *result, maki_err *err)
 {
     maki_point tip = maki_live_tip(live), point = x->tip;
     maki_status st = MAKI_OK;
     uint64_t tokens;
     point.ev = tip.ev;
-    for (size_t i = 0; st == MAKI_OK && i < said->row_count; i++) {
-        point.seq = tip.seq - said->row_count + 1 + i;
+    for (size_t i = 0; st == MAKI_OK && i < result->row_count; i++) {
+        point.seq = tip.seq - result->row_count + 1 + i;
         st = maki_live_row(live, point.seq, &tokens, &point.trace, err);
         if (st == MAKI_OK)
-            st = maki_canon_next(&x->proxy->env, x->prefix, said->rows[i], x->prefix, err);
+            st = maki_canon_next(&x->proxy->env, x->prefix, result->rows[i], x->prefix, err);
         if (st != MAKI_OK) break;
         point.tokens += tokens;
         if (!x->by_reference) st = maki_exchange_insert(x, x->prefix, &point, 0, err);
     }
-    if (st != MAKI_OK || !said->row_count) return st;
-    if (said->id.len && maki_protocol_of(x->protocol)->continues_by_id) {
+    if (st != MAKI_OK || !result->row_count) return st;
+    if (result->id.len && maki_protocol_of(x->protocol)->continues_by_id) {
         unsigned char key[MAKI_PREFIX_LEN];
-        st = maki_reference_key(x, "reply", said->id, key, err);
+        st = maki_reference_key(x, "reply", result->id, key, err);
         if (st == MAKI_OK) st = maki_exchange_insert_key(x, key, &point, 0, err);
     }
     if (st == MAKI_OK && x->stored) st = maki_exchange_insert_key(x, x->stored_key, &point, 0, err);
@@ -256,26 +256,26 @@ static maki_status insert_reply(maki_exchange *x, maki_live_conversation *live,
 }
 
 static maki_status write_reply(maki_exchange *x, maki_live_conversation *live,
-                               const maki_wire_result *said, const char *end, maki_err *err)
+                               const maki_wire_result *result, const char *end, maki_err *err)
 {
     maki_status st = maki_live_begin(live, &x->tip, err);
     if (st != MAKI_OK) return st;
-    st = add_rows(x, live, said, end, err);
-    if (st == MAKI_OK) st = add_manifest(x, live, said, end, err);
+    st = add_rows(x, live, result, end, err);
+    if (st == MAKI_OK) st = add_manifest(x, live, result, end, err);
     if (st == MAKI_OK && (strcmp(end, "error") == 0 || strcmp(end, "cut") == 0))
-        st = add_provider_error(x, live, said, err);
-    if (st == MAKI_OK) st = add_usage(x, live, &said->usage, err);
+        st = add_provider_error(x, live, result, err);
+    if (st == MAKI_OK) st = add_usage(x, live, &result->usage, err);
     if (st != MAKI_OK) {
         maki_live_abort(live);
         return st;
     }
     st = maki_live_commit(live, err);
-    if (st == MAKI_OK) st = insert_reply(x, live, said, err);
+    if (st == MAKI_OK) st = insert_reply(x, live, result, err);
     return st;
 }
 
 static void emit_event(maki_exchange *x, const maki_live_conversation *live,
-                       const maki_wire_result *said, const char *end)
+                       const maki_wire_result *result, const char *end)
 {
     char id[37];
     maki_session_text(x->session, id);
@@ -283,26 +283,26 @@ static void emit_event(maki_exchange *x, const maki_live_conversation *live,
                     "{\"type\":\"exchange\",\"session\":\"%s\",\"seq\":%" PRIu64
                     ",\"messageTokens\":%" PRIu64 ",\"input\":%" PRIu64 ",\"output\":%" PRIu64
                     ",\"status\":%d,\"end\":\"%s\"}",
-                    id, maki_live_tip(live).seq, live->tokens, said->usage.input,
-                    said->usage.output, x->status, end);
+                    id, maki_live_tip(live).seq, live->tokens, result->usage.input,
+                    result->usage.output, x->status, end);
 }
 
 /* Finish the reply and write it to the log. */
 static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
                                 maki_live_conversation **live, maki_err *err)
 {
-    maki_wire_result said = { .rows = NULL };
+    maki_wire_result result = { .rows = NULL };
     unlink_unwritten(x);
-    maki_status st = x->reply ? maki_wire_reply_end(x->reply, &said, err) : MAKI_OK;
+    maki_status st = x->reply ? maki_wire_reply_end(x->reply, &result, err) : MAKI_OK;
     if (st == MAKI_OK)
         st = maki_proxy_open_conversation(x->proxy, x->session, false, (maki_str){ "", 0 }, live,
                                           err);
     if (st != MAKI_OK) return st;
-    const char *end = ending(x, kind, &said);
-    st = write_reply(x, *live, &said, end, err);
+    const char *end = end_name(x, kind, &result);
+    st = write_reply(x, *live, &result, end, err);
     x->written = st == MAKI_OK;
-    x->too_long = is_too_long(x, &said);
-    if (st == MAKI_OK) emit_event(x, *live, &said, end);
+    x->too_long = is_too_long(x, &result);
+    if (st == MAKI_OK) emit_event(x, *live, &result, end);
     return st;
 }
 

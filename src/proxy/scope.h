@@ -1,4 +1,5 @@
-/* scope.h -- the seed of a client's prefixes, so that two clients never share a conversation.
+/* scope.h -- a keyed hash (HMAC) of a client's identity, part of the key of its prefixes, so that two clients never
+ * share a conversation.
  *
  * A scope is HMAC-SHA-256 of the client's credential and its ids of the conversation, with a
  * secret of this machine: the credential cannot be derived from it, and the same conversation with another key

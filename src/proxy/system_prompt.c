@@ -26,7 +26,7 @@ enum {
     PERSONA_BYTES = 48 /* of the system prompt: they identify the persona */
 };
 
-/* ---- has it changed? --------------------------------------------------------------------------------- */
+/* ---- hashes --------------------------------------------------------------------------------- */
 
 uint64_t maki_leading_hash(maki_str leading)
 {
@@ -122,9 +122,9 @@ uint32_t maki_system_persona(const maki_system_now *now)
     return (uint32_t)XXH3_64bits(text.ptr, text.len < PERSONA_BYTES ? text.len : PERSONA_BYTES) | 1;
 }
 
-/* ---- storing it -------------------------------------------------------------------------------------- */
+/* ---- blobs -------------------------------------------------------------------------------------- */
 
-/* A blob, written once; `name` is its SHA-256 in hex. */
+/* Write a blob unless it exists; `name` is its SHA-256 in hex. */
 static maki_status write_blob(const maki_env *env, const char *directory, maki_str bytes,
                               char name[65], maki_err *err)
 {

@@ -10,19 +10,19 @@
 #include "proxy/live_conversation.h"
 #include "wire/wire.h"
 
-/* What a request came with: JSON values, len 0: absent. */
+/* System prompt and tools of a request: JSON values, len 0: absent. */
 typedef struct maki_system_now {
     maki_str system;  /* the field */
     maki_str leading; /* system messages before the others, joined by commas */
     maki_str tools;
 } maki_system_now;
 
-/* A hash of all its bytes; and one without the lines that differ each time. */
+/* A hash of all bytes; and one without the lines that differ in every request. */
 uint64_t maki_system_hash(const maki_system_now *now, uint64_t leading_hash);
 uint64_t maki_system_masked(const maki_system_now *now);
-/* Of the leading messages alone. */
+/* The hash of the leading messages alone. */
 uint64_t maki_leading_hash(maki_str leading);
-/* The persona of the model: a hash of the first bytes of the system prompt; 0 without one.  What follows (the
+/* The persona of the model: a hash of the first bytes of the system prompt; 0 without one.  The rest (the
  * date, the directory, the state of a repository) changes during a conversation. */
 uint32_t maki_system_persona(const maki_system_now *now);
 

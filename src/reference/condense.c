@@ -1,7 +1,7 @@
-/* condense.c -- a condense as in the reference: choose the messages, call the summarizer, insert the summary.
+/* condense.c -- a condense as in the reference: select the messages, call the summarizer, insert the summary.
  *
- * Nothing changes before all that can fail has succeeded.  The order of the checks is the
- * reference's, because it decides which code a caller sees.  The summarizer reads the raw list since
+ * The messages are changed only after everything that can fail has succeeded.  The order of the checks is the
+ * reference's, because it decides which error code a caller gets.  The summarizer reads the raw list since
  * the last summary, hidden messages included: a defect of the reference that the recorded cases
  * keep; a condense of a conversation summarizes its view. */
 #include "reference/condense.h"
@@ -13,7 +13,7 @@
 #include "reference/view.h"
 #include "summary/summary_prompt.h"
 
-enum { KEEP = 3 }; /* the last messages stay as they are */
+enum { KEEP = 3 }; /* the last messages are not condensed */
 
 static const char instruction[] =
     "Condense the conversation so far as your instructions say. Do not answer it and call no tools.";
@@ -112,7 +112,7 @@ maki_status maki_count_messages(const maki_counter *counter, const maki_str *ext
 /* ---- the condense --------------------------------------------------------------------------- */
 
 /* The messages that the summarizer reads; MAKI_REFUSED when there are too few new ones. */
-static maki_status choose_source(const maki_condense_in *in, maki_arena *arena, maki_kept *kept,
+static maki_status select_source(const maki_condense_in *in, maki_arena *arena, maki_kept *kept,
                                  maki_msgs *source, maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -120,7 +120,7 @@ static maki_status choose_source(const maki_condense_in *in, maki_arena *arena, 
     if (in->native_tools) st = maki_keep(in->messages, KEEP, arena, kept, err);
     if (st != MAKI_OK) return st;
 
-    /* with a preserved call the first kept message, its result, is shown too: it closes the pair */
+    /* with a preserved call the first kept message, its result, is included: it completes the pair */
     size_t end = kept->start + (kept->call_count > 0 ? 1 : 0);
     st =
         maki_view_since_summary(maki_msgs_slice(in->messages, 0, end), in->now, arena, source, err);
@@ -130,10 +130,10 @@ static maki_status choose_source(const maki_condense_in *in, maki_arena *arena, 
                            "%zu messages are too few to condense; at least %zu are needed",
                            in->messages.count, (size_t)KEEP + 2);
     }
-    bool recent = source->count <= 1;
+    bool condensed_recently = source->count <= 1;
     for (size_t i = 0; i < kept->tail.count; i++)
-        recent |= kept->tail.at[i]->is_summary;
-    if (!recent) return MAKI_OK;
+        condensed_recently |= kept->tail.at[i]->is_summary;
+    if (!condensed_recently) return MAKI_OK;
     return maki_refuse(err, "CONDENSED_RECENTLY",
                        "a summary stands among or right before the last %d messages", KEEP);
 }
@@ -168,7 +168,7 @@ static maki_status run_summarizer(const maki_condense_in *in, maki_arena *arena,
     return st;
 }
 
-/* The tokens of what will be sent; the first message and tool definitions are left out, as in the
+/* The tokens of the next request; the first message and tool definitions are not counted, as in the
  * reference. */
 static maki_status count_after(const maki_condense_in *in, const maki_kept *kept, maki_msg *summary,
                                double output_tokens, maki_arena *arena, double *tokens,
@@ -218,7 +218,7 @@ maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_co
     maki_str json;
 
     *out = (maki_condensed){ .messages = in->messages, .summary = { "", 0 } };
-    maki_status st = choose_source(in, arena, &kept, &source, err);
+    maki_status st = select_source(in, arena, &kept, &source, err);
     if (st == MAKI_OK) st = build_request(in, source, arena, out, err);
     if (st == MAKI_OK) st = run_summarizer(in, arena, out, &output_tokens, err);
     if (st == MAKI_OK) st = maki_synthetic_id(in->random, arena, &out->id, err);

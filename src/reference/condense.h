@@ -1,7 +1,7 @@
 /* condense.h -- one summary hides the middle of a list of messages; nothing is removed.
  *
  * The first message and the tail stay visible.  Everything between gets the tag condenseParent, and
- * the summary is inserted right before the tail.  The summarizer is a parameter. */
+ * the summary is inserted right before the tail.  The summarizer is given by the caller. */
 #ifndef MAKI_REFERENCE_CONDENSE_H
 #define MAKI_REFERENCE_CONDENSE_H
 
@@ -22,8 +22,8 @@ maki_summary_request maki_msgs_request(const maki_msgs *list);
 /* As {"system": ..., "messages": [{role, content} ...]}, with the instruction as the last user message. */
 void maki_condense_request_write(maki_jw *w, const maki_condense_request *request);
 
-/* Call a summarizer.  *out has its text trimmed, and its usage in any case.  MAKI_REFUSED: HANDLER_INVALID, SUMMARIZER_FAILED or
- * SUMMARY_EMPTY. */
+/* Call a summarizer.  *out has the trimmed text; its usage is set also on failure.  MAKI_REFUSED: HANDLER_INVALID,
+ * SUMMARIZER_FAILED or SUMMARY_EMPTY. */
 maki_status maki_summarize(const maki_summarizer *summarizer, const maki_summary_request *request,
                            maki_arena *arena, maki_summary *out, maki_err *err);
 
@@ -31,7 +31,7 @@ typedef struct maki_condense_in {
     maki_msgs messages;
     maki_str system_prompt; /* a JSON string */
     double tokens_before;
-    double min_reduction; /* minimum share of them to save; 0: any reduction */
+    double min_reduction; /* minimum share of tokens_before to save; 0: any reduction */
     bool native_tools;    /* preserve the calls of kept results */
     bool supports_images;
     maki_str custom_prompt; /* a JSON string, or len 0 */
@@ -52,7 +52,7 @@ typedef struct maki_condensed {
     const maki_condense_request *request; /* NULL: refused before it was built */
 } maki_condensed;
 
-/* MAKI_REFUSED with a code when it cannot be done: NOT_ENOUGH_MESSAGES, CONDENSED_RECENTLY,
+/* MAKI_REFUSED with one of these codes: NOT_ENOUGH_MESSAGES, CONDENSED_RECENTLY,
  * HANDLER_INVALID, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW.  The messages are unchanged then;
  * cost, called and request of *out are always set. */
 maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,

@@ -1,4 +1,4 @@
-/* keep.c -- choose what a condense keeps: the last messages, and the calls that their tool results answer.
+/* keep.c -- select what a condense preserves: the last messages, and the calls that their tool results answer.
  *
  * In:    a list of messages and how many to keep.  Out: the tail, and the blocks of calls and reasoning to preserve.
  * The calls of the LOOKBACK messages before the tail are indexed by id; the call of each result is then looked up.

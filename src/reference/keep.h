@@ -1,8 +1,8 @@
-/* keep.h -- the tail that a condense leaves as it is, and what it needs from before it.
+/* keep.h -- the tail that a condense does not change, and the earlier blocks that it requires.
  *
  * A kept tool_result whose call is condensed away would be refused by the provider.  So the call
  * blocks are looked up by id in the few messages before the tail and preserved, together with the
- * reasoning of the messages they stand in. */
+ * reasoning of the messages that contain them. */
 #ifndef MAKI_REFERENCE_KEEP_H
 #define MAKI_REFERENCE_KEEP_H
 

@@ -26,7 +26,7 @@ static maki_status invalid(const message_parser *r, maki_str value, const char *
                      field[0] ? "." : "", field, problem, (size_t)(value.ptr - r->where.base));
 }
 
-/* Fields that we know; others stay as they are. */
+/* The known fields; others are preserved. */
 static const struct field {
     maki_str name;
     maki_json_kind kind; /* required; NULL: content may have two */
@@ -45,8 +45,8 @@ static const struct field {
 };
 enum { ROLE, CONTENT, FIELDS = sizeof fields / sizeof fields[0] };
 
-/* FIELDS: another one. */
-static size_t field_of(maki_str key)
+/* The index of a field; FIELDS: unknown. */
+static size_t find_field(maki_str key)
 {
     bool escaped = memchr(key.ptr, '\\', key.len) != NULL;
     size_t i = 0;
@@ -75,9 +75,9 @@ static const char *check_value(size_t field, maki_str value)
 
 static maki_status read_field(message_parser *r, maki_json_item item, maki_msg *m)
 {
-    size_t i = field_of(item.key);
+    size_t i = find_field(item.key);
     if (i == FIELDS) return MAKI_OK;
-    /* Readers disagree on which of two fields counts: the model could see one message and the log
+    /* JSON parsers disagree on which of two equal keys counts: the model could see one message and the log
      * another. */
     const char *problem = r->seen & 1u << i ? "occurs twice, again" : check_value(i, item.value);
     if (problem) return invalid(r, item.value, fields[i].name.ptr, problem);
@@ -173,8 +173,8 @@ maki_msgs maki_msgs_slice(maki_msgs list, size_t from, size_t to)
 
 static bool changed(const maki_tag *tag)
 {
-    bool was = tag->before.len > 2 && tag->before.ptr[0] == '"';
-    if (!was) return tag->value.len > 0;
+    bool had_tag = tag->before.len > 2 && tag->before.ptr[0] == '"';
+    if (!had_tag) return tag->value.len > 0;
     return tag->value.ptr != tag->before.ptr;
 }
 
@@ -215,7 +215,7 @@ void maki_msg_write(maki_jw *w, const maki_msg *m)
         if (is_old_value(condense, item.value) || is_old_value(truncation, item.value)) {
             if (done) copy_range(w, done, kept ? end : item.start);
             done = kept ? item.value.ptr + item.value.len
-                        : NULL; /* else: from the next field that stays */
+                        : NULL; /* NULL: continue from the next kept field */
             continue;
         }
         if (!done) done = item.start;

@@ -1,8 +1,8 @@
-/* message.h -- one message of a conversation, as facts about its bytes.
+/* message.h -- parse and write messages of a conversation; unchanged bytes are preserved.
  *
- * A message keeps its JSON; nothing is serialised again.  What operations change (the two tags and the
+ * A message refers to its JSON text, which is not serialized again.  What operations change (the two tags and the
  * content) is stored separately and applied when the message is written, so unknown fields, spacing
- * and number spellings survive everything.
+ * and number formats are preserved.
  *
  * Formats: Anthropic (content a string or blocks), OpenAI (tool_calls, role tool), and anything else
  * with a role.  All pointers are borrowed from the input or the arena it was read with. */
@@ -41,7 +41,7 @@ typedef struct maki_msgs {
     size_t capacity;
 } maki_msgs;
 
-/* What an error names: "messages[3].role ... at byte 120". */
+/* What error messages refer to: "messages[3].role ... at byte 120". */
 typedef struct maki_where {
     const char *list; /* the name of the list, or of the field */
     const char *base; /* where the input begins */
@@ -55,7 +55,7 @@ maki_status maki_msg_read(maki_str object, maki_where where, size_t index, maki_
 
 /* Read a synthetic message, which is valid. */
 maki_status maki_msg_synthetic(maki_str json, maki_arena *arena, maki_msg **out, maki_err *err);
-/* Replace the content; all other bytes stay. */
+/* Replace the content; all other bytes are unchanged. */
 void maki_msg_set_content(maki_msg *msg, maki_str content);
 
 maki_status maki_msgs_add(maki_msgs *list, maki_msg *msg, maki_arena *arena, maki_err *err);

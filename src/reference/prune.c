@@ -1,6 +1,6 @@
 /* prune.c -- shorten old tool results, then clear them, oldest first, until the list is small enough.
  *
- * The order is: the range that may be touched, all sizes, soft trims at soft_ratio, clears at hard_ratio.  Sizes are
+ * The order is: the range that may be changed, all sizes, soft trims at soft_ratio, clears at hard_ratio.  Sizes are
  * computed on escaped text, so nothing is decoded; a cut never splits an escape or a surrogate pair. */
 #include "reference/prune.h"
 
@@ -82,7 +82,7 @@ static double size_of(const maki_msg *m)
     return OTHER_CHARS;
 }
 
-/* ---- which results --------------------------------------------------------------------------- */
+/* ---- selecting results --------------------------------------------------------------------------- */
 
 /* Does the name match a pattern?  Blank patterns are ignored; without any the answer is `fallback`. */
 static bool matches(maki_str patterns, maki_str name, bool fallback, maki_arena *arena)
@@ -123,7 +123,7 @@ static bool is_prunable(maki_msgs list, size_t at, const maki_prune_settings *s,
     return !matches(s->deny, name, false, arena) && matches(s->allow, name, true, arena);
 }
 
-/* ---- changing them --------------------------------------------------------------------------- */
+/* ---- changing results --------------------------------------------------------------------------- */
 
 /* Replace the text of `m`; an array of blocks becomes one text block. */
 static maki_status set_text(maki_msg *m, maki_str json_string, maki_arena *arena, maki_err *err)
@@ -203,13 +203,13 @@ static maki_status soft_trim(maki_msg *m, const maki_prune_settings *s, maki_are
 /* The messages that may be changed: [from, to). */
 static void prunable_range(maki_msgs list, double keep_assistants, size_t *from, size_t *to)
 {
-    double left = keep_assistants;
+    double remaining = keep_assistants;
     *from = 0;
     *to = list.count;
-    while (left > 0 && *to > 0) {
-        if (list.at[--*to]->role == MAKI_ROLE_ASSISTANT) left--;
+    while (remaining > 0 && *to > 0) {
+        if (list.at[--*to]->role == MAKI_ROLE_ASSISTANT) remaining--;
     }
-    if (left > 0) *to = 0; /* fewer assistant messages: everything is recent */
+    if (remaining > 0) *to = 0; /* fewer assistant messages: everything is recent */
     while (*from < list.count && list.at[*from]->role != MAKI_ROLE_USER)
         (*from)++;
 }

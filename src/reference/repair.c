@@ -1,7 +1,8 @@
 /* repair.c -- match tool results with their calls, in the Anthropic and in the OpenAI format.
  *
- * One message: a first pass finds out whether anything must change, a second one gives each result its call.  A whole
- * list: each call gets its answers from the messages up to the next assistant message.  The input is not changed. */
+ * One message: a first pass determines whether anything must change, a second one assigns a call to each result.  A
+ * whole list: each call gets its answers from the messages up to the next assistant message.  The input is not
+ * changed. */
 #include "reference/repair.h"
 
 #include "base/idset.h"
@@ -17,8 +18,8 @@ typedef struct calls {
     maki_str *ids; /* JSON strings, in call order */
     size_t count;
     size_t capacity;
-    maki_idset set;  /* id -> its number */
-    maki_idset used; /* those that have their result */
+    maki_idset set;  /* id -> index */
+    maki_idset used; /* ids that have a result */
 } calls;
 
 static maki_status add_call(calls *c, maki_str id, maki_arena *arena, maki_err *err)
@@ -60,7 +61,7 @@ typedef struct repair {
     bool needed;
 } repair;
 
-/* The first pass: drop repeated results, and find out whether anything must change at all. */
+/* The first pass: drop repeated results, and determine whether anything must change. */
 static maki_status find_changes(maki_str content, repair *r, maki_arena *arena, maki_err *err)
 {
     maki_idset seen = { 0 };
@@ -120,7 +121,7 @@ static maki_status assign_calls(repair *r, maki_arena *arena, maki_err *err)
 static void write_renamed(maki_jw *w, const block_plan *plan)
 {
     maki_str id;
-    if (!maki_json_get(plan->block, MAKI_LIT("tool_use_id"), &id)) { /* it is missing: append it */
+    if (!maki_json_get(plan->block, MAKI_LIT("tool_use_id"), &id)) { /* missing: append the field */
         maki_jw_begin_value(w);
         maki_jw_bytes(w, (maki_str){ plan->block.ptr, plan->block.len - 1 });
         maki_jw_bytes(w, MAKI_LIT(",\"tool_use_id\":"));
@@ -175,7 +176,7 @@ maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena
     return MAKI_OK;
 }
 
-/* ---- pairs of a whole list ------------------------------------------------------------------- */
+/* ---- pairs of a list ------------------------------------------------------------------- */
 
 static bool result_id(const maki_msg *m, maki_str *id)
 {

@@ -1,7 +1,7 @@
-/* rewind.c -- read the events, choose where to cut, cut both lists.
+/* rewind.c -- parse the events, find the position to cut, truncate both lists.
  *
  * Events are cut by index, messages by the time of the event at the cut; then the summaries and markers of the cut events
- * are removed and the tags that name them.  Messages without a time stay. */
+ * are removed, and the tags that name them.  Messages without a time are kept. */
 #include "reference/rewind.h"
 
 #include "base/err.h"
@@ -59,22 +59,22 @@ maki_status maki_ui_read(maki_str array, maki_where where, maki_arena *arena, ma
     return MAKI_OK;
 }
 
-/* ---- where to cut --------------------------------------------------------------------------- */
+/* ---- position of the cut --------------------------------------------------------------------------- */
 
 typedef struct cut {
     size_t ui;     /* events from this index on are cut */
     double cutoff; /* messages from this time on are cut */
 } cut;
 
-static maki_status choose_cut(const maki_rewind_in *in, cut *out, maki_err *err)
+static maki_status find_cut(const maki_rewind_in *in, cut *out, maki_err *err)
 {
     const maki_ui *ui = &in->ui;
     if (in->by_index) {
-        bool inside = in->value >= 0 && in->value < (double)ui->count;
-        size_t i = inside ? (size_t)in->value : ui->count;
+        bool in_range = in->value >= 0 && in->value < (double)ui->count;
+        size_t i = in_range ? (size_t)in->value : ui->count;
         if (in->value < 0) i = 0;
-        bool timed = i < ui->count && ui->at[i].has_ts;
-        *out = (cut){ i, timed ? ui->at[i].ts : in->now };
+        bool has_time = i < ui->count && ui->at[i].has_ts;
+        *out = (cut){ i, has_time ? ui->at[i].ts : in->now };
         return MAKI_OK;
     }
     for (size_t i = 0; i < ui->count; i++) {
@@ -86,15 +86,15 @@ static maki_status choose_cut(const maki_rewind_in *in, cut *out, maki_err *err)
 }
 
 /* An event can be stamped before the answer it reacts to is stored.  Then no message has its time,
- * and cutting there would take that answer too: the next user message is the true boundary. */
-static double true_cutoff(maki_msgs api, double cutoff)
+ * and cutting there would remove that answer too: the next user message is the true boundary. */
+static double adjust_cutoff(maki_msgs api, double cutoff)
 {
-    bool exact = false, before = false;
+    bool exact = false, has_earlier = false;
     for (size_t i = 0; i < api.count; i++) {
         exact |= api.at[i]->has_ts && api.at[i]->ts == cutoff;
-        before |= api.at[i]->has_ts && api.at[i]->ts < cutoff;
+        has_earlier |= api.at[i]->has_ts && api.at[i]->ts < cutoff;
     }
-    if (exact || !before) return cutoff;
+    if (exact || !has_earlier) return cutoff;
     for (size_t i = 0; i < api.count; i++) {
         const maki_msg *m = api.at[i];
         if (m->role == MAKI_ROLE_USER && m->has_ts && m->ts >= cutoff) return m->ts;
@@ -131,11 +131,11 @@ maki_status maki_rewind(const maki_rewind_in *in, maki_arena *arena, maki_rewoun
     maki_parents removed;
     maki_msgs kept = { 0 };
     size_t cleaned = 0;
-    maki_status st = choose_cut(in, &where, err);
+    maki_status st = find_cut(in, &where, err);
     if (st == MAKI_OK) st = collect_removed(&in->ui, where.ui, arena, &removed, err);
     if (st != MAKI_OK) return st;
 
-    double cutoff = true_cutoff(in->api, where.cutoff);
+    double cutoff = adjust_cutoff(in->api, where.cutoff);
     for (size_t i = 0; st == MAKI_OK && i < in->api.count; i++) {
         if (is_kept(in->api.at[i], cutoff, &removed))
             st = maki_msgs_add(&kept, in->api.at[i], arena, err);

@@ -1,7 +1,7 @@
-/* rewind.h -- back to an earlier point, in both lists of a conversation.
+/* rewind.h -- truncate both lists of a conversation at an earlier point.
  *
- * The reference keeps two lists: events for the person (ui) and messages for the model (api), each
- * with its own clock readings.  A rewind cuts the first at an event, the second at that event's
+ * The reference keeps two lists: events for the user interface (ui) and messages for the model (api), each
+ * with its own timestamps.  A rewind cuts the first at an event, the second at that event's
  * time, and removes the summaries and markers whose events were cut, so that what they hid is
  * visible again. */
 #ifndef MAKI_REFERENCE_REWIND_H
@@ -31,12 +31,12 @@ typedef struct maki_rewind_in {
     bool by_index; /* else by time */
     double value;
     bool include_target; /* keep the target event; the messages are cut the same */
-    bool skip_cleanup;   /* leave tags that name nothing */
+    bool skip_cleanup;   /* keep tags whose summary or marker does not exist */
     double now;
 } maki_rewind_in;
 
 typedef struct maki_rewound {
-    size_t ui_count; /* events that stay, from the first */
+    size_t ui_count; /* remaining events, counted from the first */
     maki_msgs api;
     bool api_changed;
 } maki_rewound;

@@ -15,7 +15,7 @@ static maki_status count_one(const maki_run_in *in, maki_msg *msg, maki_arena *a
 }
 
 /* The system prompt and every message that is not truncated away, one call each because the counter
- * may round each.  The marker is left out, as in the reference. */
+ * may round each.  The marker is not counted, as in the reference. */
 static maki_status count_visible(const maki_run_in *in, maki_msgs list, maki_arena *arena,
                                  double *tokens, maki_err *err)
 {

@@ -1,5 +1,5 @@
 /* run.h -- one manage run over a list of messages, policy `roo`: condense, and truncate by half when
- * that failed and the context is over what is allowed. */
+ * that failed and the context is over the limit. */
 #ifndef MAKI_REFERENCE_RUN_H
 #define MAKI_REFERENCE_RUN_H
 

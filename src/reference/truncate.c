@@ -1,6 +1,6 @@
 /* truncate.c -- count the visible messages, insert the marker, tag what it hides; a failure changes nothing.
  *
- * "Visible" looks at truncation only: messages that a summary hides are counted and may be hidden
+ * "Visible" means not truncated: messages that a summary hides are counted and may be hidden
  * again, which frees nothing.  The reference does so and the recorded cases keep it. */
 #include "reference/truncate.h"
 
@@ -42,8 +42,8 @@ maki_status maki_truncate(maki_msgs list, double fraction, double now, const mak
             break;
         }
     }
-    bool timed = boundary < list.count && list.at[boundary]->has_ts;
-    double ts = (timed ? list.at[boundary]->ts : now) - 1;
+    bool has_time = boundary < list.count && list.at[boundary]->has_ts;
+    double ts = (has_time ? list.at[boundary]->ts : now) - 1;
     st = maki_synthetic_marker(out->removed, out->id, ts, arena, &json, err);
     if (st == MAKI_OK) st = maki_msg_synthetic(json, arena, &marker, err);
     if (st == MAKI_OK) st = maki_msgs_with(list, boundary, marker, arena, &result, err);

@@ -1,4 +1,4 @@
-/* truncate.h -- hide the older half of the visible messages behind a marker that says how many. */
+/* truncate.h -- hide the older half of the visible messages behind a marker with their number. */
 #ifndef MAKI_REFERENCE_TRUNCATE_H
 #define MAKI_REFERENCE_TRUNCATE_H
 

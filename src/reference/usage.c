@@ -1,12 +1,12 @@
-/* usage.c -- walk the events once; a later request or condense replaces the size, costs add up.  What does not parse is
- * skipped. */
+/* usage.c -- read the events once: the last request or condense sets the context size, costs are summed.  Events that
+ * cannot be parsed are skipped. */
 #include "reference/usage.h"
 
-/* An event whose `say` is `what`, of the type `say` or without a type. */
-static bool is_event(maki_str event, const char *what)
+/* Is the field `say` of the event this, and its type `say` or missing? */
+static bool is_event(maki_str event, const char *say)
 {
     return (!maki_json_string(event, "type").len || maki_json_field_in(event, "type", "say")) &&
-           maki_json_field_in(event, "say", what);
+           maki_json_field_in(event, "say", say);
 }
 
 /* The usage of a request is JSON inside the text of the event. */

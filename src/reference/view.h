@@ -1,8 +1,9 @@
-/* view.h -- which messages of a tagged list the model sees.
+/* view.h -- select the messages of a tagged list that are visible to the model.
  *
  * A message is hidden when its condenseParent names a summary that is in the list, or its
- * truncationParent a marker that is in the list.  Nothing else counts: not order, role or
- * time.  So removing a summary brings back what it hid, and a tag that names nothing is harmless. */
+ * truncationParent a marker that is in the list.  Order, role and
+ * time do not matter.  So removing a summary shows again what it hid, and a tag without its summary or marker has no
+ * effect. */
 #ifndef MAKI_REFERENCE_VIEW_H
 #define MAKI_REFERENCE_VIEW_H
 
@@ -24,7 +25,7 @@ maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *ou
 maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *arena, maki_msgs *out,
                                     maki_err *err);
 
-/* Remove tags that name nothing in the list, in place; *cleaned counts the messages changed. */
+/* Remove, in place, tags whose summary or marker is not in the list; *cleaned counts the messages changed. */
 maki_status maki_view_cleanup(maki_msgs list, maki_arena *arena, size_t *cleaned, maki_err *err);
 
 /* The newest `limit` turns, two messages each; 0 is no limit.  Shares the list. */

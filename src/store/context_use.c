@@ -1,8 +1,10 @@
-/* context_use.c -- combine the session's files, the events of its newest requests and the configuration.
+/* context_use.c -- compute the context use of a conversation from the session's files, the events of its newest
+ * requests and the configuration.
  *
  * In:    a conversation and the caller's options.
  * Out:   the limits of its model, the scale from the index to the model, and the tokens of system prompt and tools.
- *        A window that a provider or an error reported wins as find_window says; without a model the scale is 1. */
+ *        find_window decides whether a window that a provider or an error reported replaces the configured one; without
+ *        a model the scale is 1. */
 #include "store/context_use.h"
 
 #include <stdio.h>
@@ -20,10 +22,10 @@ static void find_window(const maki_run_limits_in *options, const maki_exchange_s
 {
     maki_run_limits_in in = *options;
     maki_status st = maki_run_limits_of(&in, &out->figures, &out->refused);
-    bool asked = recalled->window > 0 && !out->figures.window_set;
-    double window = asked ? recalled->window : out->figures.window;
+    bool use_reported = recalled->window > 0 && !out->figures.window_set;
+    double window = use_reported ? recalled->window : out->figures.window;
     bool smaller = recalled->told > 0 && recalled->told < window;
-    if (asked || smaller) {
+    if (use_reported || smaller) {
         in.window = smaller ? recalled->told : window;
         st = maki_run_limits_of(&in, &out->figures, &out->refused);
         out->figures.window_from = "provider";
@@ -31,9 +33,9 @@ static void find_window(const maki_run_limits_in *options, const maki_exchange_s
     if (st == MAKI_OK) out->refused = (maki_err){ .status = MAKI_OK };
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------- */
+/* ---- context use ------------------------------------------------------------------------------------- */
 
-static maki_str first_of(maki_str a, const char *b, const char *c)
+static maki_str first_nonempty(maki_str a, const char *b, const char *c)
 {
     return a.len ? a : maki_str_of(b[0] ? b : c);
 }
@@ -58,7 +60,7 @@ maki_status maki_context_use_of_session(maki_conv *conv, const maki_session *ses
     maki_status st =
         maki_exchange_state_read(maki_conv_log(conv), options->model, "", &recalled, err);
     if (st != MAKI_OK) return st;
-    in.model = first_of(options->model, recalled.model, out->session.model);
+    in.model = first_nonempty(options->model, recalled.model, out->session.model);
     if (in.agent.len == 0) in.agent = maki_str_of(out->session.agent);
     if (!(in.max_tokens > 0) && out->session.overrides[0] &&
         maki_json_get(maki_str_of(out->session.overrides), MAKI_LIT("maxTokens"), &max_tokens))

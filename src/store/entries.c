@@ -1,6 +1,7 @@
-/* entries.c -- the table of fields of an entry in sessions.json, and the functions that read and write by it.
+/* entries.c -- the table of fields of an entry in sessions.json, and the functions that parse and serialize entries
+ * by that table.
  *
- * A field is a row of `fields`: its name, its form in JSON, its place in maki_session.  Fields are written in that order
+ * A field is a row of `fields`: its name, its JSON type, its offset in maki_session.  Fields are written in that order
  * and mostly read in it, so a view of thousands of entries is read without searching for names. */
 #include "store/entries.h"
 
@@ -20,7 +21,7 @@
 #define TEXT_AT(field)       AT(field), SIZE(field)
 #define FOLLOWS(first, next) _Static_assert(AT(next) == AT(first) + sizeof(uint64_t), "a pair")
 
-/* ---- the top --------------------------------------------------------------------------------------- */
+/* ---- top level --------------------------------------------------------------------------------------- */
 
 bool maki_entries_read(maki_str text, maki_entries *out)
 {
@@ -52,13 +53,13 @@ void maki_entries_write_others(maki_jw *out, const maki_entries *entries)
 /* ---- one entry ------------------------------------------------------------------------------------- */
 
 typedef enum form {
-    FORM_FILE, /* given by the name of the file */
+    FORM_FILE, /* derived from the file name */
     FORM_TEXT,
-    FORM_OPTIONAL, /* a string that is left out when empty */
+    FORM_OPTIONAL, /* a string, omitted when empty */
     FORM_NUMBER,
     FORM_USAGE,  /* {"input":1,"output":2} */
     FORM_READ,   /* [1,2] */
-    FORM_OBJECT, /* as it stands, "" for {} */
+    FORM_OBJECT, /* copied as JSON; "" for {} */
     FORM_STATE   /* "active", "archived" */
 } form;
 
@@ -87,7 +88,7 @@ FOLLOWS(input, output);
 FOLLOWS(read_messages, read_events);
 
 /* The index of a field; FIELDS: unknown.  They are written in order, so the next one is tried first. */
-static size_t field_of(maki_str key, size_t next)
+static size_t find_field(maki_str key, size_t next)
 {
     if (next < FIELDS && maki_str_is(key, fields[next].name)) return next;
     size_t f = 0;
@@ -99,12 +100,13 @@ static size_t field_of(maki_str key, size_t next)
 static bool read_text(maki_str value, char *out, size_t capacity)
 {
     if (maki_json_kind_of(value) != MAKI_JSON_STRING || value.len > capacity) return false;
-    maki_str inside = maki_json_inside(value);
-    size_t n = inside.len;
-    if (memchr(inside.ptr, '\\', inside.len))
+    maki_str escaped = maki_json_inside(value);
+    size_t n = escaped.len;
+    if (memchr(escaped.ptr, '\\', escaped.len))
         n = maki_json_copy_text(value, out, capacity - 1);
     else
-        memcpy(out, inside.ptr, inside.len); /* most are plain, and there are thousands */
+        memcpy(out, escaped.ptr,
+               escaped.len); /* fast path: most have no escapes, and there are thousands */
     out[n] = '\0';
     return strlen(out) == n;
 }
@@ -176,7 +178,7 @@ bool maki_entry_read(maki_str json, maki_session *out)
     bool has[FIELDS] = { false };
     bool valid = iter.object;
     for (size_t f, next = 0; iter.object && maki_json_next(&iter, &item); next = f + 1) {
-        f = field_of(item.key, next);
+        f = find_field(item.key, next);
         if (f < FIELDS) valid = (has[f] = read_field(&fields[f], item.value, out)) && valid;
     }
     for (size_t f = 0; f < FIELDS; f++)
@@ -216,7 +218,7 @@ void maki_entry_write(maki_jw *out, const maki_session *s, maki_str old)
     for (size_t f = 0; f < FIELDS; f++)
         write_field(out, &fields[f], s);
     MAKI_JSON_EACH(item, maki_json_fields(old)) {
-        if (field_of(item.key, FIELDS) != FIELDS) continue;
+        if (find_field(item.key, FIELDS) != FIELDS) continue;
         maki_jw_begin_value(out);
         maki_jw_bytes(out, (maki_str){ item.start, (size_t)(item.value.ptr - item.start) });
         maki_jw_bytes(out, item.value);

@@ -6,7 +6,7 @@
  *     }}
  *
  * `folder` is the time of the last change of the sessions directory, in microseconds, 0: unknown; `read` is how
- * many bytes of messages and events an entry was read from.  Unknown fields stay as they are. */
+ * many bytes of messages and events an entry was read from.  Unknown fields are preserved. */
 #ifndef MAKI_STORE_ENTRIES_H
 #define MAKI_STORE_ENTRIES_H
 
@@ -16,8 +16,8 @@
 
 /* Borrowed from the text. */
 typedef struct maki_entries {
-    maki_str top;       /* the whole object */
-    maki_str all;       /* the object `entries`: each item is one entry */
+    maki_str top;       /* the top-level object */
+    maki_str all;       /* the object `entries`, an item for each session */
     uint64_t directory; /* the field `folder` */
 } maki_entries;
 
@@ -30,7 +30,7 @@ void maki_entries_write_others(maki_jw *out, const maki_entries *entries);
 bool maki_entry_id(const maki_json_item *entry, char out[MAKI_ID_MAX]);
 /* Read an entry; a field of a wrong type counts as missing.  False: a required field is missing. */
 bool maki_entry_read(maki_str json, maki_session *out);
-/* Is the key of this entry `key`?  Without reading the rest of it. */
+/* Is the session key of this entry `key`?  The other fields are not parsed. */
 bool maki_entry_has_key(maki_str json, maki_str key);
 /* Write "ID":{...}, with the unknown fields of `old` (an entry, or empty). */
 void maki_entry_write(maki_jw *out, const maki_session *s, maki_str old);

@@ -6,7 +6,7 @@
 
 typedef struct maki_session_key {
     maki_str agent_id;
-    maki_str main_key; /* may hold further colons */
+    maki_str main_key; /* may contain colons */
 } maki_session_key;
 
 /* Empty parts are skipped, as in the reference: "agent:work::C1" is "agent:work:C1", and

@@ -1,7 +1,7 @@
-/* limit.c -- find the turn limit of a session, count its turns, and hide the oldest.
+/* limit.c -- find the turn limit of a session, count its turns, and hide the oldest turns.
  *
- * Turns are counted from the newest message back, by the index alone.  Another process that changes the view between
- * counting and hiding makes the write fail with MAKI_CONFLICT, and both are done again. */
+ * Turns are counted from the newest message back, from the index; no message is read.  Another process that changes
+ * the view between counting and hiding makes the write fail with MAKI_CONFLICT, and both are retried. */
 #include "store/limit.h"
 
 #include <stdio.h>
@@ -37,22 +37,23 @@ uint64_t maki_turn_limit(const maki_turn_limits *limits, bool channel)
 
 /* ---- turns of a view ------------------------------------------------------------------------------- */
 
-/* A walk through a view, newest message first. */
-typedef struct walk {
-    uint64_t turns;    /* that count, so far */
+/* The state of counting turns in a view, newest message first. */
+typedef struct turn_counter {
+    uint64_t turns;    /* counted so far */
     uint64_t messages; /* so far */
     uint64_t stop_at;  /* turns */
-    uint64_t keep;     /* messages at the end that have `stop_at` turns; 0: there are fewer turns */
-} walk;
+    uint64_t
+        keep; /* messages from the end of the view that contain `stop_at` turns; 0: there are fewer turns */
+} turn_counter;
 
-static bool begins_turn(const maki_row *row)
+static bool is_turn_start(const maki_row *row)
 {
     return (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER && !(row->flags & MAKI_FACT_ANSWERS);
 }
 
-static maki_status count_turns(const maki_view *view, walk *w, maki_err *err)
+static maki_status count_turns(const maki_view *view, turn_counter *w, maki_err *err)
 {
-    bool counts = false; /* the oldest message so far that is not a system message */
+    bool oldest_is_turn = false; /* the oldest message so far that is not a system message */
     for (size_t i = view->count; i > 0; i--) {
         const maki_view_item *item = &view->items[i - 1];
         if (item->from == 0) w->messages++;
@@ -62,19 +63,20 @@ static maki_status count_turns(const maki_view *view, walk *w, maki_err *err)
             if (st != MAKI_OK) return st;
             w->messages++;
             if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM) continue;
-            counts = begins_turn(&row) && !maki_view_pinned(view, n);
-            if (counts && ++w->turns == w->stop_at) w->keep = w->messages;
+            oldest_is_turn = is_turn_start(&row) && !maki_view_pinned(view, n);
+            if (oldest_is_turn && ++w->turns == w->stop_at) w->keep = w->messages;
         }
     }
-    if (!counts) return MAKI_OK;
+    if (!oldest_is_turn) return MAKI_OK;
     if (w->turns-- == w->stop_at) w->keep = 0; /* the first message does not count */
     return MAKI_OK;
 }
 
-static maki_status turns_now(maki_conv *conv, uint64_t stop_at, walk *w, maki_err *err)
+static maki_status count_current_turns(maki_conv *conv, uint64_t stop_at, turn_counter *w,
+                                       maki_err *err)
 {
     const maki_view *view;
-    *w = (walk){ .stop_at = stop_at };
+    *w = (turn_counter){ .stop_at = stop_at };
     maki_status st = maki_log_refresh(maki_conv_log(conv), err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     return st == MAKI_OK ? count_turns(view, w, err) : st;
@@ -85,9 +87,9 @@ static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t remainin
                               maki_limited *out, maki_err *err)
 {
     unsigned char head[MAKI_CHAIN_LEN];
-    walk w;
+    turn_counter w;
     *out = (maki_limited){ 0 };
-    maki_status st = turns_now(conv, remaining, &w, err);
+    maki_status st = count_current_turns(conv, remaining, &w, err);
     if (st != MAKI_OK) return st;
     out->turns = out->left = w.turns;
     if (limit == 0 || w.turns <= limit) return MAKI_OK;
@@ -95,7 +97,7 @@ static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t remainin
     if (preview) return MAKI_OK;
     memcpy(head, maki_log_head(maki_conv_log(conv)), sizeof head);
     st = maki_conv_window(conv, head, w.keep, &out->change, err);
-    if (st == MAKI_OK) st = turns_now(conv, 0, &w, err);
+    if (st == MAKI_OK) st = count_current_turns(conv, 0, &w, err);
     if (st == MAKI_OK) out->left = w.turns;
     return st;
 }

@@ -1,6 +1,6 @@
 /* limit.h -- turn limits: how many turns of a session are sent at most.
  *
- * A turn begins with a message of the user that is not the result of a tool.  The first message of a conversation,
+ * A turn begins with a user message that is not a tool result.  The first message of a conversation,
  * system messages and pinned ones stay whatever the limit, and do not count.  When there are more turns than
  * allowed, the oldest are hidden behind a marker, down to four fifths of the limit: so the beginning of
  * what is sent changes once in limit / 5 turns and not with every one.  Nothing is deleted; undo shows them again. */
@@ -15,7 +15,7 @@ typedef struct maki_turn_limits {
     double agent;                  /* agents.ID.maxTurns, of all sessions; 0: none */
 } maki_turn_limits;
 
-/* Does it come from a channel?  Its header says so, or its key, agent:AGENT:CHANNEL:ID. */
+/* Does the session belong to a channel?  Determined by its header or its key, agent:AGENT:CHANNEL:ID. */
 bool maki_session_from_channel(const maki_session *s);
 
 /* The lowest limit that applies; 0: none. */
@@ -27,7 +27,7 @@ typedef struct maki_limited {
     maki_change change; /* event 0: nothing was hidden */
 } maki_limited;
 
-/* Hide what is over `limit` (0: no limit).  With `preview` only report what would be left. */
+/* Hide the oldest turns that exceed `limit` (0: no limit).  With `preview` only report how many would remain. */
 maki_status maki_conv_limit_turns(maki_conv *conv, uint64_t limit, bool preview, maki_limited *out,
                                   maki_err *err);
 

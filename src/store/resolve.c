@@ -1,9 +1,10 @@
 /* resolve.c -- build session keys, find or create the session of a key, and change the state of a session.
  *
  * In:     where a message came from, or a key.
- * Out:    the session, and a note when sessions.json could not be brought up to date.
+ * Out:    the session, and a note when sessions.json could not be updated.
  * Always: state is written to the session's own files first, to sessions.json last; a new session exists with its
- *         overrides before an old one loses the key, so that a crash at any point leaves one to be found. */
+ *         overrides before an old one loses the key, so that after a crash at any point the key still finds one of
+ *         them. */
 #include "store/resolve.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@
 #include "history/conv.h"
 #include "store/transcript.h"
 
-enum { SMALL = 1 << 16 };
+enum { HEADER_MEMORY_MAX = 1 << 16 };
 
 /* ---- keys ------------------------------------------------------------------------------------------ */
 
@@ -34,39 +35,40 @@ bool maki_scope_named(maki_str name, maki_scope *out)
     return false;
 }
 
-/* May this be a part of a key?  Empty parts between colons would read back as another key. */
-static maki_status check_part(const char *what, const char *text, bool colons, maki_err *err)
+/* May this be a part of a key?  Empty parts between colons would parse as another key. */
+static maki_status check_part(const char *part_name, const char *text, bool colons, maki_err *err)
 {
     size_t n = strlen(text), bad;
-    if (n == 0) return maki_fail(err, MAKI_INVALID, "the %s is missing", what);
+    if (n == 0) return maki_fail(err, MAKI_INVALID, "the %s is missing", part_name);
     if (!maki_utf8_valid((maki_str){ text, n }, &bad))
-        return maki_fail(err, MAKI_INVALID, "the %s is not UTF-8", what);
+        return maki_fail(err, MAKI_INVALID, "the %s is not UTF-8", part_name);
     if (maki_str_trim((maki_str){ text, n }).len != n)
-        return maki_fail(err, MAKI_INVALID, "the %s has white space around it", what);
+        return maki_fail(err, MAKI_INVALID, "the %s has white space around it", part_name);
     for (size_t i = 0; i < n; i++) {
         if ((unsigned char)text[i] < 0x20 || text[i] == 0x7f)
-            return maki_fail(err, MAKI_INVALID, "the %s has a control character in it", what);
+            return maki_fail(err, MAKI_INVALID, "the %s has a control character in it", part_name);
     }
     if (!colons && strchr(text, ':'))
         return maki_fail(err, MAKI_INVALID,
-                         "the %s has a colon in it, which separates the parts of a key", what);
+                         "the %s has a colon in it, which separates the parts of a key", part_name);
     if (text[0] == ':' || text[n - 1] == ':' || strstr(text, "::"))
-        return maki_fail(err, MAKI_INVALID, "the %s has an empty part between its colons", what);
+        return maki_fail(err, MAKI_INVALID, "the %s has an empty part between its colons",
+                         part_name);
     return MAKI_OK;
 }
 
 /* The id of a chat within its channel. */
-static const char *main_id(const maki_origin *from, maki_scope scope, const char **what)
+static const char *main_id(const maki_origin *from, maki_scope scope, const char **part_name)
 {
     bool group = scope == MAKI_SCOPE_GROUP && from->group[0];
-    *what = from->thread[0] ? "thread" : group ? "group" : "sender";
+    *part_name = from->thread[0] ? "thread" : group ? "group" : "sender";
     return from->thread[0] ? from->thread : group ? from->group : from->sender;
 }
 
 maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[MAKI_KEY_MAX],
                             maki_err *err)
 {
-    const char *what, *id = main_id(from, scope, &what);
+    const char *part_name, *id = main_id(from, scope, &part_name);
     int n;
     if (!maki_id_ok(from->agent))
         return maki_fail(err, MAKI_INVALID,
@@ -75,11 +77,11 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
         n = snprintf(out, MAKI_KEY_MAX, "agent:%s:global", from->agent);
     } else {
         maki_status st = check_part("channel", from->channel, false, err);
-        if (st == MAKI_OK) st = check_part(what, id, true, err);
+        if (st == MAKI_OK) st = check_part(part_name, id, true, err);
         if (st != MAKI_OK) return st;
         n = snprintf(out, MAKI_KEY_MAX, "agent:%s:%s:%s", from->agent, from->channel, id);
     }
-    if (n > 0 && n < MAKI_KEY_MAX - 2) return MAKI_OK; /* with quotes it still fits */
+    if (n > 0 && n < MAKI_KEY_MAX - 2) return MAKI_OK; /* fits with quotes too */
     return maki_fail(err, MAKI_INVALID, "the session key would be longer than %d bytes",
                      MAKI_KEY_MAX - 3);
 }
@@ -97,8 +99,9 @@ static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str 
     return maki_json_build_end(&build, arena, out, err);
 }
 
-/* {"overrides":...,"state":...,"sessionKey":...}, without the braces; len 0: nothing changes. */
-static maki_str state_of(const maki_session_change *to, const char *key, char *out, size_t capacity)
+/* {"overrides":...,"state":...,"sessionKey":...}, without the braces; empty: no change. */
+static maki_str format_state(const maki_session_change *to, const char *key, char *out,
+                             size_t capacity)
 {
     int n = 0;
     if (to->overrides) n = snprintf(out, capacity, "\"overrides\":%s", to->overrides);
@@ -117,7 +120,7 @@ static maki_status write_state(const maki_env *env, const char *path, const maki
     maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_change ignored;
-    maki_str text = state_of(to, key, fields, sizeof fields);
+    maki_str text = format_state(to, key, fields, sizeof fields);
     if (!text.len) return MAKI_OK;
     maki_status st = maki_conv_open(env, path, &options, &conv, err);
     if (st == MAKI_OK) st = maki_conv_add_event(conv, "session", text, &ignored, err);
@@ -130,7 +133,7 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
                                   maki_err *err)
 {
     char path[MAKI_PATH_MAX], directory[MAKI_PATH_MAX];
-    maki_arena arena = maki_arena_new(env->alloc, SMALL);
+    maki_arena arena = maki_arena_new(env->alloc, HEADER_MEMORY_MAX);
     maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_status st = maki_uuid(env->random, s->id, err);
@@ -150,18 +153,18 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
 
-static void update_view(const maki_env *env, maki_session_index_in where, const char *about,
-                        char *note)
+static void update_index(const maki_env *env, maki_session_index_in index_in, const char *about,
+                         char *note)
 {
     maki_session_index_report report;
-    where.about = about;
-    if (maki_session_index_each(env, &where, &report, NULL) == MAKI_OK && report.note[0])
+    index_in.about = about;
+    if (maki_session_index_each(env, &index_in, &report, NULL) == MAKI_OK && report.note[0])
         memcpy(note, report.note, sizeof report.note);
 }
 
 /* Archive all sessions with the key but *s.  There is more than one after an interrupted attempt, or when files were
  * copied. */
-static maki_status archive_others(const maki_env *env, const maki_session_index_in *where,
+static maki_status archive_others(const maki_env *env, const maki_session_index_in *index_in,
                                   const maki_session *s, maki_err *err)
 {
     maki_session_change archived = { NULL, 1, NULL };
@@ -170,28 +173,29 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
         maki_session_index_report report;
         maki_session oldest;
         bool found = false;
-        maki_status st = maki_session_with_key(env, where, s->key, &oldest, &found, &report, err);
+        maki_status st =
+            maki_session_with_key(env, index_in, s->key, &oldest, &found, &report, err);
         if (st != MAKI_OK || !found || strcmp(oldest.id, s->id) == 0) return st;
         if (strcmp(oldest.id, last) == 0)
             return maki_fail(err, MAKI_IO, "%.60s cannot be archived: its events are not readable",
                              last);
         memcpy(last, oldest.id, sizeof last);
-        st = maki_session_file(where->home, s->agent, oldest.id, path, sizeof path, err);
+        st = maki_session_file(index_in->home, s->agent, oldest.id, path, sizeof path, err);
         if (st == MAKI_OK) st = write_state(env, path, &archived, "", err);
         if (st != MAKI_OK) return st;
     }
 }
 
 /* Look the key up again, now under the lock if it was acquired, and only then create a session.  The old one is
- * archived last: if anything fails before that, it is found as before, with its overrides. */
-static maki_status find_or_create(const maki_env *env, const maki_session_index_in *where,
+ * archived last: if anything fails before that, the key still finds it, with its overrides. */
+static maki_status find_or_create(const maki_env *env, const maki_session_index_in *index_in,
                                   const maki_origin *from, const char *key, bool fresh,
                                   maki_resolved *out, maki_err *err)
 {
     maki_session_index_report report;
     maki_session before = { 0 };
     bool found = false;
-    maki_status st = maki_session_with_key(env, where, key, &before, &found, &report, err);
+    maki_status st = maki_session_with_key(env, index_in, key, &before, &found, &report, err);
     if (st != MAKI_OK) return st;
     if (found && !fresh) {
         out->session = before;
@@ -205,17 +209,17 @@ static maki_status find_or_create(const maki_env *env, const maki_session_index_
     snprintf(s->key, sizeof s->key, "%s", key);
     snprintf(s->channel, sizeof s->channel, "%s", from->channel);
     memcpy(s->overrides, before.overrides, sizeof s->overrides);
-    st = create_session(env, where->home, s, err);
-    if (st == MAKI_OK && found) st = archive_others(env, where, s, err);
+    st = create_session(env, index_in->home, s, err);
+    if (st == MAKI_OK && found) st = archive_others(env, index_in, s, err);
     out->created = st == MAKI_OK;
-    if (st == MAKI_OK) update_view(env, *where, found ? before.id : NULL, out->note);
+    if (st == MAKI_OK) update_index(env, *index_in, found ? before.id : NULL, out->note);
     return st;
 }
 
 maki_status maki_session_resolve(const maki_env *env, const char *home, const maki_origin *from,
                                  const char *key, bool fresh, maki_resolved *out, maki_err *err)
 {
-    maki_session_index_in where = { .home = home, .agent = from->agent };
+    maki_session_index_in index_in = { .home = home, .agent = from->agent };
     maki_session_index_report report;
     maki_session_index_lock lock = { 0 };
     maki_err why = { 0 };
@@ -227,7 +231,7 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
                          MAKI_CHANNEL_MAX - 1);
     maki_status st = MAKI_OK;
     if (!fresh) {
-        st = maki_session_with_key(env, &where, key, &out->session, &found, &report, err);
+        st = maki_session_with_key(env, &index_in, key, &out->session, &found, &report, err);
         memcpy(out->note, report.note, sizeof out->note);
         if (st != MAKI_OK || found) return st;
     }
@@ -235,24 +239,24 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
     if (st != MAKI_OK) return st;
     if (maki_session_index_lock_acquire(&lock, env, home, from->agent, MAKI_SESSION_INDEX_WAIT,
                                         &why) == MAKI_OK)
-        where.held = &lock;
+        index_in.held = &lock;
     else
-        where.wait_ms = 1; /* the wait is over */
-    st = find_or_create(env, &where, from, key, fresh, out, err);
+        index_in.wait_ms = 1; /* already waited above */
+    st = find_or_create(env, &index_in, from, key, fresh, out, err);
     maki_session_index_lock_release(&lock, env);
     return st;
 }
 
 /* ---- the state of a session ---------------------------------------------------------------------- */
 
-static maki_status check_key_is_free(const maki_env *env, const maki_session_index_in *where,
+static maki_status check_key_is_free(const maki_env *env, const maki_session_index_in *index_in,
                                      const maki_session *s, maki_err *err)
 {
     maki_session_index_report report;
     maki_session other;
     bool found = false;
     if (!s->key[0]) return MAKI_OK;
-    maki_status st = maki_session_with_key(env, where, s->key, &other, &found, &report, err);
+    maki_status st = maki_session_with_key(env, index_in, s->key, &other, &found, &report, err);
     if (st != MAKI_OK || !found || strcmp(other.id, s->id) == 0) return st;
     return maki_refuse(err, "KEY_TAKEN",
                        "session %.60s has this key; rename or archive that one first", other.id);
@@ -301,7 +305,7 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
     maki_session_location location;
     maki_session renamed;
     bool session = maki_session_location_of(path, &location);
-    maki_session_index_in where = { .home = location.home, .agent = location.agent };
+    maki_session_index_in index_in = { .home = location.home, .agent = location.agent };
     if (to->overrides && strlen(to->overrides) >= MAKI_OVERRIDES_MAX)
         return maki_fail(err, MAKI_INVALID, "overrides are longer than %d bytes",
                          MAKI_OVERRIDES_MAX - 1);
@@ -310,9 +314,9 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
     if (st == MAKI_OK && to->name) st = new_key(&location, session, to->name, renamed.key, err);
     bool active = to->archived < 0 ? !out->archived : !to->archived;
     if (st == MAKI_OK && session && active && (out->archived || to->name))
-        st = check_key_is_free(env, &where, &renamed, err);
+        st = check_key_is_free(env, &index_in, &renamed, err);
     if (st == MAKI_OK) st = write_state(env, path, to, renamed.key, err);
     if (st == MAKI_OK) st = maki_transcript_read(env, location.directory, out, err);
-    if (st == MAKI_OK && session) update_view(env, where, location.id, note);
+    if (st == MAKI_OK && session) update_index(env, index_in, location.id, note);
     return st;
 }

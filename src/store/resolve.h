@@ -1,4 +1,5 @@
-/* resolve.h -- find the session that a message of a channel belongs to; created if missing.
+/* resolve.h -- find the session that a message of a channel belongs to; created if missing; and change the state of a
+ * session.
  *
  *     global      agent:AGENT:global              one for all chats
  *     per-group   agent:AGENT:CHANNEL:GROUP       one for each group; outside of groups for each sender
@@ -27,20 +28,20 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 
 typedef struct maki_resolved {
     maki_session session;
-    bool created;   /* it is new */
+    bool created;   /* the session is new */
     char note[200]; /* about the view (session_index.h) */
 } maki_resolved;
 
 /* The active session with this key, or a new one.  With `fresh` a new one gets the key, with the same overrides, and
- * then those that had it are archived; when that fails, the old one is found as before.  When the lock is not acquired
- * in time, it goes on without it: then two processes may create one each, and the older one is found from then on. */
+ * then those that had it are archived; when that fails, the key still finds the old one.  When the lock is not acquired
+ * in time, it proceeds without it: then two processes may create one each, and the older one is found from then on. */
 maki_status maki_session_resolve(const maki_env *env, const char *home, const maki_origin *from,
                                  const char *key, bool fresh, maki_resolved *out, maki_err *err);
 
 /* Change the state of the session with this messages file: `overrides`, a JSON object that replaces the one
  * before (NULL: unchanged), whether it is archived (-1: unchanged), and its name, the key without "agent:AGENT:"
- * (NULL: unchanged).  MAKI_REFUSED KEY_TAKEN: it would become active again, or be called like another, but that one has
- * the key. */
+ * (NULL: unchanged).  MAKI_REFUSED KEY_TAKEN: it would become active again, or be renamed, but another active session
+ * has the key. */
 typedef struct maki_session_change {
     const char *overrides;
     int archived;

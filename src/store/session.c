@@ -14,12 +14,13 @@
 
 bool maki_home(char *out, size_t capacity)
 {
-    const char *own = getenv("MAKI_HOME"), *data = getenv("XDG_DATA_HOME"), *home = getenv("HOME");
+    const char *maki_home_dir = getenv("MAKI_HOME"), *xdg_data = getenv("XDG_DATA_HOME"),
+               *home = getenv("HOME");
     int n = -1;
-    if (own && own[0])
-        n = snprintf(out, capacity, "%s", own);
-    else if (data && data[0])
-        n = snprintf(out, capacity, "%s/maki", data);
+    if (maki_home_dir && maki_home_dir[0])
+        n = snprintf(out, capacity, "%s", maki_home_dir);
+    else if (xdg_data && xdg_data[0])
+        n = snprintf(out, capacity, "%s/maki", xdg_data);
     else if (home && home[0])
         n = snprintf(out, capacity, "%s/.local/share/maki", home);
     bool found = n > 0 && (size_t)n < capacity;

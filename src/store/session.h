@@ -1,8 +1,8 @@
-/* session.h -- a session: its files, and the facts about it that sessions.json has.
+/* session.h -- a session: the paths of its files, and the facts about it that sessions.json caches.
  *
  * State is kept in one directory:
  *
- *     agents/{agentId}/sessions.json                 a view of all of them (session_index.h)
+ *     agents/{agentId}/sessions.json                 a cached view of all sessions (session_index.h)
  *     agents/{agentId}/sessions/{sessionId}.jsonl    its messages; its events and index are next to it
  *
  * An id never becomes a path unchecked: it is letters, digits, '-', '_' and '.', not at the beginning. */
@@ -30,14 +30,14 @@ maki_status maki_session_file(const char *home, const char *agent, const char *i
                               size_t capacity, maki_err *err);
 
 /* The reverse: parse the path of a messages file.  False: it is not under agents/{agent}/sessions; then `id` is still
- * taken from its name, and the others are "". */
+ * derived from the file name, and the other fields are "". */
 typedef struct maki_session_location {
     char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX], id[MAKI_ID_MAX];
     char directory[MAKI_PATH_MAX]; /* of the file */
 } maki_session_location;
 bool maki_session_location_of(const char *path, maki_session_location *out);
 
-/* The facts that sessions.json has about a session.  All of it is derived from the session's files. */
+/* The facts that sessions.json caches about a session.  All fields are derived from the session's files. */
 typedef struct maki_session {
     char agent[MAKI_ID_MAX], id[MAKI_ID_MAX];
     int64_t created, updated; /* ms; created 0: unknown */
@@ -51,7 +51,7 @@ typedef struct maki_session {
     uint64_t read_messages, read_events; /* bytes of both files that were read */
 } maki_session;
 
-/* Clear all of it but agent and id. */
+/* Reset all fields except agent and id. */
 void maki_session_forget(maki_session *s);
 
 typedef maki_status (*maki_session_fn)(void *ctx, const maki_session *session, maki_err *err);

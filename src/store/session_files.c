@@ -30,9 +30,9 @@ bool maki_name_of_file(const char *file, maki_str *stem)
 bool maki_name_other(maki_str text, char *out, size_t capacity)
 {
     static const maki_str prefix = { "session-", 8 };
-    bool has = maki_str_starts(text, prefix);
-    maki_str stem = has ? maki_str_from(text, prefix.len) : text;
-    int n = snprintf(out, capacity, "%s%.*s", has ? "" : prefix.ptr, MAKI_PRINTED(stem));
+    bool has_prefix = maki_str_starts(text, prefix);
+    maki_str stem = has_prefix ? maki_str_from(text, prefix.len) : text;
+    int n = snprintf(out, capacity, "%s%.*s", has_prefix ? "" : prefix.ptr, MAKI_PRINTED(stem));
     return stem.len > 0 && n > 0 && (size_t)n < capacity;
 }
 

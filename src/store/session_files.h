@@ -1,4 +1,4 @@
-/* session_files.h -- list the messages files in a directory, and the names they may have. */
+/* session_files.h -- list the messages files in a directory, and check their names. */
 #ifndef MAKI_STORE_SESSION_FILES_H
 #define MAKI_STORE_SESSION_FILES_H
 
@@ -8,7 +8,7 @@
 
 typedef struct maki_name {
     maki_str text; /* without .jsonl; NUL-terminated */
-    bool seen;     /* for use by the caller */
+    bool seen;     /* free for use by the caller */
 } maki_name;
 
 typedef struct maki_names {
@@ -23,13 +23,13 @@ maki_status maki_names_read(maki_names *names, const maki_env *env, const char *
                             maki_err *err);
 void maki_names_free(maki_names *names); /* accepts a zeroed list */
 
-/* NULL: there is none. */
+/* The name in the list that equals `text`; NULL: none. */
 maki_name *maki_names_find(const maki_names *names, maki_str text);
 
 /* The other file name of the same id: "session-x" for "x" and "x" for "session-x".  False: it does not fit. */
 bool maki_name_other(maki_str text, char *out, size_t capacity);
 
-/* Is it the name of a messages file?  *stem is what is before .jsonl. */
+/* Is it the name of a messages file?  *stem is the name without .jsonl. */
 bool maki_name_of_file(const char *file, maki_str *stem);
 
 #endif

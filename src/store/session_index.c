@@ -1,7 +1,7 @@
 /* session_index.c -- one scan of sessions.json and the sessions directory together.
  *
  * In:     the view, the list of files when the directory has changed, and the time and size of each file.
- * Out:    each session to a function of the caller, and the view written anew if it was out of date.
+ * Out:    each session, to a callback of the caller; and the view, rewritten if it was out of date.
  * Always: entries that are up to date are copied as they are.  From the first one that is not, a new view is built in
  *         memory, beginning with a copy of all before it; so a view that is up to date costs no write.  A corrupt view is
  *         moved away, never overwritten; what another process wrote in between is not replaced. */
@@ -28,12 +28,12 @@
 #include "store/transcript.h"
 
 enum {
-    WRITE_INTERVAL = 1000, /* ms between two writes of a view */
-    SETTLED = 1000, /* ms after which no change of a directory can have the same time any more */
-    POLL = 5,       /* ms between two attempts to acquire the lock */
+    WRITE_INTERVAL = 1000, /* minimum ms between two writes of a view */
+    SETTLED = 1000,     /* ms after which no further change of a directory can get the same mtime */
+    POLL = 5,           /* ms between two attempts to acquire the lock */
     VIEW_MAX = 1 << 30, /* bytes: three million sessions */
     BATCH = 128,
-    PREFETCH_MIN = 128 << 10 /* bytes of a view from which a second thread pays */
+    PREFETCH_MIN = 128 << 10 /* minimum bytes of a view for which a second thread is faster */
 };
 
 /* ---- the lock -------------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ void maki_session_index_lock_release(maki_session_index_lock *lock, const maki_e
     lock->fd = 0;
 }
 
-/* ---- a pass ---------------------------------------------------------------------------------------- */
+/* ---- the state of a scan ---------------------------------------------------------------------------------------- */
 
 typedef struct pass {
     const maki_env *env;
@@ -88,7 +88,7 @@ typedef struct pass {
     bool writing;
     maki_buf new_text;
     maki_jw out;
-    maki_str pending; /* unchanged entries that are not copied yet, as they are in the text */
+    maki_str pending; /* unchanged entries in `text` that are not copied to the new view yet */
     uint64_t written;
 } pass;
 
@@ -97,16 +97,16 @@ static int64_t now_ms(const pass *p)
     return p->env->clock->now_ms(p->env->clock);
 }
 
-/* Is the directory's time old enough?  A file created within the same tick of the file system's clock would not
- * change it, and would be missed. */
+/* Is the directory's mtime old enough?  A file created within the same tick of the file system's clock would not
+ * change the mtime, and would be missed. */
 static bool is_settled(const pass *p)
 {
     return now_ms(p) - (int64_t)(p->report->directory / 1000) >= SETTLED;
 }
 
-static void set_note(pass *p, const char *what, const maki_err *why)
+static void set_note(pass *p, const char *action, const maki_err *why)
 {
-    snprintf(p->report->note, sizeof p->report->note, "%s: %s", what, why->msg);
+    snprintf(p->report->note, sizeof p->report->note, "%s: %s", action, why->msg);
 }
 
 /* ---- writing --------------------------------------------------------------------------------------- */
@@ -142,15 +142,15 @@ static bool begin_writing(pass *p)
     return true;
 }
 
-static void keep_entry(pass *p, const maki_json_item *entry)
+static void copy_entry(pass *p, const maki_json_item *entry)
 {
     const char *end_pass = entry->value.ptr + entry->value.len;
     if (!p->pending.len) p->pending.ptr = entry->start;
     p->pending.len = (size_t)(end_pass - p->pending.ptr);
 }
 
-/* An entry of the old view is not in the new one as it was. */
-static void drop_entry(pass *p)
+/* An entry of the old view is changed or removed: it is not copied to the new one. */
+static void skip_entry(pass *p)
 {
     p->report->changed++;
     if (begin_writing(p)) flush_pending(p);
@@ -158,13 +158,13 @@ static void drop_entry(pass *p)
 
 static void write_changed(pass *p, const maki_session *s, maki_str old)
 {
-    drop_entry(p);
+    skip_entry(p);
     if (!p->writing) return;
     begin_entry(p);
     maki_entry_write(&p->out, s, old);
 }
 
-/* Is the view still the one that was read?  Another process that wrote it meanwhile has updated it already. */
+/* Is the view still the one that was read?  If another process has written it since, it is up to date already. */
 static bool is_unchanged(const pass *p)
 {
     const maki_files *files = p->env->files;
@@ -172,7 +172,7 @@ static bool is_unchanged(const pass *p)
     return !maki_file_exists(files, p->view);
 }
 
-/* A corrupt view is kept in another file: other programs may have had fields in it. */
+/* A corrupt view is moved to another file: it may contain fields of other programs. */
 static maki_status move_aside(pass *p, maki_err *err)
 {
     char name[MAKI_QUARANTINE_NAME_LEN];
@@ -225,7 +225,7 @@ static maki_status emit(pass *p, const maki_session *s, maki_err *err)
 /* An entry, and the state of its file. */
 typedef struct entry_file {
     maki_json_item entry;
-    bool known, exists; /* was it looked up? does it exist? */
+    bool known, exists; /* was stat called? does the file exist? */
     uint64_t size;
     int64_t changed; /* ms */
 } entry_file;
@@ -239,13 +239,13 @@ static bool stat_file(const pass *p, const char *id, entry_file *l)
     l->size = 0;
     l->changed = 0;
     if (p->env->files->stat(p->env->files, p->directory_fd, file, &st) != 0)
-        return l->exists = errno != ENOENT; /* one that cannot be looked up now is read */
+        return l->exists = errno != ENOENT; /* on another error of stat, try to read it */
     l->size = (uint64_t)st.st_size;
     l->changed = maki_file_mtime_ms(&st);
     return l->exists = S_ISREG(st.st_mode);
 }
 
-/* Does this file belong to no entry before?  Only known when the directory was listed. */
+/* Mark a listed file name as seen.  False: no such file, or an earlier entry has it.  True if nothing was listed. */
 static bool claim_name(pass *p, const char *id)
 {
     if (!p->listed) return true;
@@ -254,8 +254,8 @@ static bool claim_name(pass *p, const char *id)
     return name->seen = true;
 }
 
-/* The file of an entry, which may be named with or without `session-`: its name goes to s->id.  It is looked up if
- * the entry is `wanted`. */
+/* The file of an entry, which may be named with or without `session-`: its name is stored in s->id.  stat is called
+ * only if the entry is `wanted`. */
 static bool find_file(pass *p, entry_file *l, maki_session *s, bool wanted)
 {
     char other[MAKI_ID_MAX];
@@ -270,8 +270,8 @@ static bool find_file(pass *p, entry_file *l, maki_session *s, bool wanted)
 static bool is_current(const pass *p, const maki_session *s, const entry_file *l)
 {
     if (s->read_messages != l->size || s->updated != l->changed) return false;
-    bool close = p->in->key || (p->in->about && strcmp(p->in->about, s->id) == 0);
-    return !close || !maki_transcript_has_events(p->env, p->directory, s);
+    bool check_events = p->in->key || (p->in->about && strcmp(p->in->about, s->id) == 0);
+    return !check_events || !maki_transcript_has_events(p->env, p->directory, s);
 }
 
 static bool same_facts(const maki_session *a, const maki_session *b)
@@ -286,7 +286,7 @@ static bool same_facts(const maki_session *a, const maki_session *b)
 /* The state of an entry: its file was removed, it is up to date, it has changed. */
 typedef enum entry_state { REMOVED, CURRENT, CHANGED } entry_state;
 
-/* Read what was appended since the entry was written.  A session that cannot be read now stays as it was. */
+/* Read what was appended since the entry was written.  The entry of a session that cannot be read now is unchanged. */
 static maki_status update_entry(pass *p, const entry_file *l, maki_session *s, entry_state *found,
                                 maki_err *err)
 {
@@ -311,21 +311,20 @@ static maki_status process_entry(pass *p, entry_file *l, maki_err *err)
     entry_state found = REMOVED;
     bool wanted = !p->in->key || maki_entry_has_key(l->entry.value, maki_str_of(p->in->key));
     bool exists = (!wanted && !p->listed) || find_file(p, l, &s, wanted);
-    if (!wanted && exists) { /* it stays, up to date or not */
-        keep_entry(p, &l->entry);
+    if (!wanted && exists) { /* copied, up to date or not */
+        copy_entry(p, &l->entry);
         return MAKI_OK;
     }
     memcpy(s.agent, p->in->agent, strlen(p->in->agent) + 1);
     maki_status st = exists ? update_entry(p, l, &s, &found, err) : MAKI_OK;
     if (st != MAKI_OK) return st;
-    if (found == REMOVED) drop_entry(p);
-    if (found == CURRENT) keep_entry(p, &l->entry);
+    if (found == REMOVED) skip_entry(p);
+    if (found == CURRENT) copy_entry(p, &l->entry);
     if (found == CHANGED) write_changed(p, &s, l->entry.value);
     return found == REMOVED ? MAKI_OK : emit(p, &s, err);
 }
 
-/* Entries whose files another thread looks up: ten thousand sessions are ten thousand calls of stat, and each waits
- * for the kernel. */
+/* Entries for whose files another thread calls stat: ten thousand sessions are ten thousand system calls. */
 typedef struct batch {
     const pass *pass;
     uint64_t ticket;
@@ -344,7 +343,7 @@ static void stat_all(void *ctx, size_t worker)
     }
 }
 
-static maki_status process_prefetched(pass *p, maki_thread_pool *work, maki_arena *arena,
+static maki_status process_prefetched(pass *p, maki_thread_pool *pool, maki_arena *arena,
                                       maki_err *err)
 {
     maki_json_iter iter = maki_json_items(p->entries.all);
@@ -355,11 +354,11 @@ static maki_status process_prefetched(pass *p, maki_thread_pool *work, maki_aren
         b->pass = p;
         while (b->count < BATCH && (more = maki_json_next(&iter, &b->rows[b->count].entry)))
             b->count++;
-        b->ticket = maki_thread_pool_add(work, stat_all, b);
+        b->ticket = maki_thread_pool_add(pool, stat_all, b);
     }
     maki_status st = maki_arena_status(arena, err);
     for (batch *b = first; st == MAKI_OK && b; b = b->next) {
-        maki_thread_pool_wait(work, b->ticket);
+        maki_thread_pool_wait(pool, b->ticket);
         for (size_t i = 0; st == MAKI_OK && i < b->count; i++)
             st = process_entry(p, &b->rows[i], err);
     }
@@ -375,16 +374,16 @@ static maki_status process_each(pass *p, maki_err *err)
     return st;
 }
 
-/* With a key few files are looked up, and for few sessions a thread does not pay. */
+/* With a key few files need stat, and for few sessions a thread costs more than it saves. */
 static maki_status process_entries(pass *p, maki_err *err)
 {
-    maki_thread_pool *work = NULL;
-    bool pays = !p->in->key && p->text.len >= PREFETCH_MIN;
-    if (!pays || maki_thread_pool_open(p->env->alloc, 2, &work, NULL) != MAKI_OK)
+    maki_thread_pool *pool = NULL;
+    bool prefetch = !p->in->key && p->text.len >= PREFETCH_MIN;
+    if (!prefetch || maki_thread_pool_open(p->env->alloc, 2, &pool, NULL) != MAKI_OK)
         return process_each(p, err);
     maki_arena arena = maki_arena_new(p->env->alloc, VIEW_MAX);
-    maki_status st = process_prefetched(p, work, &arena, err);
-    maki_thread_pool_close(work);
+    maki_status st = process_prefetched(p, pool, &arena, err);
+    maki_thread_pool_close(pool);
     maki_arena_free(&arena);
     return st;
 }
@@ -401,14 +400,14 @@ static maki_status add_missing(pass *p, maki_err *err)
         snprintf(s.id, sizeof s.id, "%s", p->names.items[i].text.ptr);
         maki_status got = maki_transcript_read(p->env, p->directory, &s, &why);
         if (got == MAKI_NOMEM) return maki_fail_nomem(err);
-        if (got != MAKI_OK) continue; /* not a file, or not readable now */
+        if (got != MAKI_OK) continue; /* not a regular file, or not readable now */
         write_changed(p, &s, (maki_str){ "", 0 });
         st = emit(p, &s, err);
     }
     return st;
 }
 
-/* ---- the whole ----------------------------------------------------------------------------------- */
+/* ---- scan ----------------------------------------------------------------------------------- */
 
 static maki_status read_text(pass *p, const struct stat *st, maki_err *err)
 {

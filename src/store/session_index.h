@@ -1,10 +1,10 @@
 /* session_index.h -- the session index: all sessions of an agent, cached in its sessions.json.
  *
  * sessions.json is a view: everything in it is in the sessions' own files too, so it may be corrupt, emptied,
- * removed or out of date at any time.  A pass reads it whole, checks what has changed since (the directory's time,
- * then the size and time of each file), reads only that, and updates the view at the end: a new file, synced and
+ * removed or out of date at any time.  A scan reads all of it, checks what has changed since (the directory's mtime,
+ * then the size and mtime of each file), reads only that, and updates the view at the end: a new file, synced and
  * renamed over the old one, under a lock, at most once a second.  A view that cannot be written is not a failure:
- * the sessions are right all the same, and the report has a note.
+ * the sessions are still correct, and the report has a note.
  *
  * Memory: the view, about 400 bytes a session.  The lock is held while the view is written and while a new session is
  * created, never while a model answers. */
@@ -30,7 +30,7 @@ typedef struct maki_session_index_in {
     const char *key;   /* only the sessions with this key; NULL: all */
     const char *about; /* the id of a session whose events have just changed; NULL: none */
     const maki_session_index_lock *held; /* by the caller; NULL: acquired when needed */
-    unsigned wait_ms;                    /* for it; 0: MAKI_SESSION_INDEX_WAIT */
+    unsigned wait_ms;                    /* for the lock; 0: MAKI_SESSION_INDEX_WAIT */
     maki_session_fn fn;                  /* NULL: only update the view */
     void *ctx;
 } maki_session_index_in;
@@ -42,10 +42,11 @@ typedef struct maki_session_index_report {
     bool written;     /* the view was written */
     uint64_t
         directory; /* time of the last change of the sessions directory, in microseconds; 0: missing */
-    char note[200]; /* why the view could not be read or written; "": it could */
+    char note[200]; /* why the view could not be read or written; "": no error */
 } maki_session_index_report;
 
-/* Call `fn` for each session, in no order.  Not MAKI_OK: what `fn` returned, or the directory cannot be read. */
+/* Call `fn` for each session, in no particular order.  Not MAKI_OK: what `fn` returned, or the directory cannot be
+ * read. */
 maki_status maki_session_index_each(const maki_env *env, const maki_session_index_in *in,
                                     maki_session_index_report *out, maki_err *err);
 

@@ -1,4 +1,7 @@
-/* sessions.c -- lists of sessions, by scans of the views of one agent or of all (session_index.h). */
+/* sessions.c -- list sessions by scanning the session index (session_index.h) of one agent or of all.
+ *
+ * In:    the state directory, an agent (NULL: all), a key or a maximum count.
+ * Out:   each session to a callback, the newest, or the oldest active one with the key. */
 #include "store/sessions.h"
 
 #include <errno.h>
@@ -8,18 +11,18 @@
 #include "base/err.h"
 #include "store/transcript.h"
 
-typedef struct walk {
+typedef struct agent_walk {
     const maki_env *env;
     maki_session_index_in in;
     char *note;
     maki_status status;
     maki_err *err;
-} walk;
+} agent_walk;
 
 /* False: it failed. */
 static bool walk_agent(void *ctx, const char *agent)
 {
-    walk *w = ctx;
+    agent_walk *w = ctx;
     maki_session_index_report report;
     w->in.agent = agent;
     w->status = maki_session_index_each(w->env, &w->in, &report, w->err);
@@ -31,7 +34,7 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
                                maki_session_fn fn, void *ctx, char note[200], maki_err *err)
 {
     char directory[MAKI_PATH_MAX];
-    walk w = { env, { .home = home, .fn = fn, .ctx = ctx }, note, MAKI_OK, err };
+    agent_walk w = { env, { .home = home, .fn = fn, .ctx = ctx }, note, MAKI_OK, err };
     if (note) note[0] = '\0';
     if (agent) {
         (void)walk_agent(&w, agent);
@@ -39,7 +42,7 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
     }
     snprintf(directory, sizeof directory, "%s/agents", home);
     if (env->files->list(env->files, directory, walk_agent, &w) == 0 || errno == ENOENT)
-        return w.status; /* no directory: no session yet */
+        return w.status; /* the directory is missing: there are no sessions yet */
     return maki_fail_errno(err, "reading the directory of the agents");
 }
 
@@ -50,7 +53,7 @@ typedef struct newest_list {
     size_t max;
 } newest_list;
 
-/* Insert in order; the last one drops off a full list. */
+/* Insert in order; a full list loses its last item. */
 static maki_status insert_newest(void *ctx, const maki_session *session, maki_err *err)
 {
     newest_list *c = ctx;
@@ -67,7 +70,8 @@ static maki_status insert_newest(void *ctx, const maki_session *session, maki_er
     return MAKI_OK;
 }
 
-/* Events without a message do not change the time of the messages file: of the sessions listed they are read too. */
+/* Events without a message do not change the time of the messages file: so they are read for the sessions in the
+ * list. */
 static void read_new_events(const maki_env *env, const char *home, maki_session *s)
 {
     char directory[MAKI_PATH_MAX + MAKI_ID_MAX];

@@ -3,7 +3,7 @@
  * In:     a session with the offsets of the last read, and the directory of its files.
  * Out:    the session with new counts, sums, state and offsets.
  * Always: offsets end at a newline, so a row that is still being written is read next time; a file that became shorter
- *         is another file, and read from its beginning. */
+ *         was replaced, and is read from its beginning. */
 #include "store/transcript.h"
 
 #include <errno.h>
@@ -21,8 +21,8 @@
 enum {
     BLOCK = 1 << 16,
     HEADER_MAX = 4096,
-    TAIL = 1 << 16,   /* bytes at the end in which the newest reply is searched */
-    TYPE_WITHIN = 160 /* bytes at the start of an event that have its type */
+    TAIL = 1 << 16,   /* bytes at the end of the file that are searched for the newest reply */
+    TYPE_PREFIX = 160 /* bytes at the start of an event that contain its type */
 };
 #define EVENT_MAX ((uint64_t)512 << 20)
 
@@ -37,7 +37,7 @@ static void copy_field(maki_str object, const char *name, char *out, size_t capa
 /* ---- the header ------------------------------------------------------------------------------------ */
 
 /* Read the header row, if there is one. */
-static maki_status read_header(const maki_env *env, int fd, maki_session *s, bool *there,
+static maki_status read_header(const maki_env *env, int fd, maki_session *s, bool *found,
                                maki_err *err)
 {
     char text[HEADER_MAX];
@@ -47,8 +47,8 @@ static maki_status read_header(const maki_env *env, int fd, maki_session *s, boo
     if (st != MAKI_OK) return st;
     const char *end = memchr(text, '\n', got);
     maki_str row = { text, end ? (size_t)(end - text) : 0 };
-    *there = maki_str_starts(row, MAKI_LIT("{\"type\":\"header\""));
-    if (*there && maki_json_check(row, &header, NULL) == MAKI_OK) {
+    *found = maki_str_starts(row, MAKI_LIT("{\"type\":\"header\""));
+    if (*found && maki_json_check(row, &header, NULL) == MAKI_OK) {
         s->created = (int64_t)maki_json_uint_field(header, MAKI_LIT("createdAt"));
         copy_field(header, "sessionKey", s->key, sizeof s->key);
         copy_field(header, "channel", s->channel, sizeof s->channel);
@@ -79,7 +79,7 @@ static maki_status count_rows(const maki_env *env, int fd, uint64_t from, uint64
     return st;
 }
 
-/* Take the count of the index, if it covers the file to its end. */
+/* Use the row count of the index, if the index covers the file to its end. */
 static bool count_by_index(const maki_env *env, const char *directory, uint64_t size,
                            maki_session *s)
 {
@@ -87,11 +87,11 @@ static bool count_by_index(const maki_env *env, const char *directory, uint64_t 
     maki_index index;
     snprintf(path, sizeof path, "%s/%s.idx", directory, s->id);
     if (maki_index_open(&index, env, path, false, NULL) != MAKI_OK) return false;
-    bool whole = index.header.count > 0 && index.header.end == size;
-    if (whole) s->messages = index.header.count;
-    if (whole) s->read_messages = size;
+    bool complete = index.header.count > 0 && index.header.end == size;
+    if (complete) s->messages = index.header.count;
+    if (complete) s->read_messages = size;
     maki_index_close(&index);
-    return whole;
+    return complete;
 }
 
 static bool model_of(maki_str row, maki_session *s)
@@ -144,15 +144,15 @@ static maki_status read_rows(const maki_env *env, const char *directory, int fd,
 
 /* ---- the events ------------------------------------------------------------------------------------ */
 
-typedef struct reading {
+typedef struct event_reader {
     maki_session *s;
     bool model; /* set by a reply, which has precedence over events */
-} reading;
+} event_reader;
 
 static bool is_type(maki_str row, const char *type)
 {
     char text[40];
-    maki_str front = maki_str_to(row, row.len < TYPE_WITHIN ? row.len : TYPE_WITHIN);
+    maki_str front = maki_str_to(row, row.len < TYPE_PREFIX ? row.len : TYPE_PREFIX);
     snprintf(text, sizeof text, "\"type\":\"%s\"", type);
     return maki_str_has(front, maki_str_of(text));
 }
@@ -177,7 +177,7 @@ static void set_state(maki_session *s, maki_str event)
 /* A corrupt row is skipped: maki verify reports it. */
 static maki_status on_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
 {
-    reading *r = ctx;
+    event_reader *r = ctx;
     maki_str event;
     bool usage = is_type(row, "usage"), state = is_type(row, "session");
     bool summary =
@@ -206,7 +206,7 @@ static maki_status read_events(const maki_env *env, const char *directory, maki_
                                bool model, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
-    reading r = { s, model };
+    event_reader r = { s, model };
     events_path(directory, s->id, path);
     int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "reading events");
@@ -230,9 +230,9 @@ bool maki_transcript_has_events(const maki_env *env, const char *directory, cons
     return size_of_events(env, directory, s->id) != s->read_events;
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------- */
+/* ---- both files ------------------------------------------------------------------------------------- */
 
-/* A file that became shorter is another one. */
+/* A file that became shorter was replaced: read it from its beginning. */
 static void reset_if_shorter(const maki_env *env, const char *directory, uint64_t size,
                              maki_session *s)
 {

@@ -2,7 +2,7 @@
  *
  *     {"type":"header","version":1,"sessionId":...,"createdAt":...,"sessionKey":...,"channel":...}
  *
- * The header has what never changes.  What changes is in events: `usage` {input, output, model} is summed, and
+ * The header never changes.  What changes is in events: `usage` {input, output, model} is summed, and
  * of `session` {overrides, state} the newest counts.  Files only grow, so a second read begins where the first
  * ended: a reply costs its own bytes, not those of the history. */
 #ifndef MAKI_STORE_TRANSCRIPT_H
@@ -15,7 +15,7 @@
 maki_status maki_transcript_read(const maki_env *env, const char *directory, maki_session *s,
                                  maki_err *err);
 
-/* Does its events file have more than was read? */
+/* Does its events file have bytes that were not read yet? */
 bool maki_transcript_has_events(const maki_env *env, const char *directory, const maki_session *s);
 
 #endif
