@@ -2,9 +2,9 @@
  *
  *     /rewind 12        back to message 12
  *
- * A command is an operation with a row for the group "chat" (src/ops/table.c), or a command of the chat itself (slash_command.c).
- * The row has the arguments and the help.  A line that begins with a slash and a letter is a command; a space before the
- * slash makes it a message. */
+ * A command is an operation with a row for the group "chat" (src/ops/table.c), or a command of the chat itself
+ * (slash_command.c).  The row has the arguments and the help.  A line that begins with a slash and a letter is a
+ * command; a space before the slash makes it a message. */
 #ifndef MAKI_CHAT_SLASH_COMMAND_H
 #define MAKI_CHAT_SLASH_COMMAND_H
 

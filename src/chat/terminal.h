@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* Install the signal handlers: Ctrl-C and a resize only set flags.  Continuing after a stop (Ctrl-Z) counts as a resize: everything has to be
- * redrawn.  A signal that ends the program restores the current mode of the terminal. */
+/* Install the signal handlers: Ctrl-C and a resize only set flags.  Continuing after a stop (Ctrl-Z) counts as a
+ * resize: everything has to be redrawn.  A signal that ends the program restores the current mode of the terminal. */
 void maki_terminal_watch(void);
 /* Was Ctrl-C pressed, or the terminal resized?  Clears the flag. */
 bool maki_terminal_take_interrupt(void);

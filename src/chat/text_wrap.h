@@ -7,7 +7,8 @@
  *
  * Control characters are replaced: the output of a model must not move the cursor.
  *
- * Nothing is allocated.  After the first failure of the sink nothing is written, and maki_text_wrap_flush returns that failure. */
+ * Nothing is allocated.  After the first failure of the sink nothing is written, and maki_text_wrap_flush returns
+ * that failure. */
 #ifndef MAKI_CHAT_TEXT_WRAP_H
 #define MAKI_CHAT_TEXT_WRAP_H
 

@@ -1,8 +1,8 @@
 /* cmd_connect.c -- maki connect: start an agent pointed at the daemon.
  *
- * A row of the table defines how an agent gets its base URL: from environment variables, from arguments, or from a file that Maki writes
- * and an argument or a variable names.  The agent's own settings are never written, and its key stays where it is.  The
- * files are in the directory `connect` of Maki's state; they hold no secret. */
+ * A row of the table defines how an agent gets its base URL: from environment variables, from arguments, or from a
+ * file that Maki writes and an argument or a variable names.  The agent's own settings are never written, and its key
+ * stays where it is.  The files are in the directory `connect` of Maki's state; they hold no secret. */
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>

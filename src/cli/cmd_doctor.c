@@ -1,4 +1,5 @@
-/* cmd_doctor.c -- maki doctor: self test of the operations, a conversation, the configuration, the daemon and the provider.
+/* cmd_doctor.c -- maki doctor: self test of the operations, a conversation, the configuration, the daemon and the
+ * provider.
  *
  * Prints a line for each check and continues after a failure; the exit code is that of the first.  What it writes is in a
  * temporary directory, which is removed. */

@@ -1,7 +1,8 @@
 /* daemon_address.c -- find the address of the daemon, for the commands that send requests to it.
  *
  * In:    --url, $MAKI_URL, serve.pid in the state directory (daemon/pid_file.h), serve.listen of maki.yaml.
- * Out:   the URL of the first of them that is present, else the default port.  A pid file whose process has ended is ignored. */
+ * Out:   the URL of the first of them that is present, else the default port.  A pid file whose process has ended is
+ *        ignored. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>

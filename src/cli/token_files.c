@@ -1,4 +1,5 @@
-/* token_files.c -- list files: walk directories with fts, sorted by name, and store each file or its error; print file names. */
+/* token_files.c -- list files: walk directories with fts, sorted by name, and store each file or its error; print
+ * file names. */
 #include "token_files.h"
 
 #include <errno.h>

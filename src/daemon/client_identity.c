@@ -1,4 +1,5 @@
-/* client_identity.c -- find the conversation id and the credential in a request: one table of header field names for each. */
+/* client_identity.c -- find the conversation id and the credential in a request: one table of header field names for
+ * each. */
 #include "daemon/client_identity.h"
 
 #include "base/str_util.h"

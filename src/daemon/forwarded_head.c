@@ -1,4 +1,5 @@
-/* forwarded_head.c -- select the header lines to forward: all, unchanged, but those of one connection (hop-by-hop) and of Maki. */
+/* forwarded_head.c -- select the header lines to forward: all, unchanged, but those of one connection (hop-by-hop)
+ * and of Maki. */
 #include "daemon/forwarded_head.h"
 
 #include "base/str_util.h"

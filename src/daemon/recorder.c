@@ -33,8 +33,9 @@ struct maki_recorder {
     const maki_env *env;
     maki_queue queue;
     maki_syncer *syncer;
-    bool wake_syncer;  /* used by the thread alone: the syncer sleeps and has jobs */
-    maki_proxy *proxy; /* used by the thread alone; NULL: not opened yet, the disk is full */
+    bool wake_syncer; /* used by the thread alone: the syncer sleeps and has jobs */
+    maki_proxy
+        *proxy; /* used by the thread alone while it runs; NULL: not opened yet, the disk is full */
     maki_err open_err; /* why `proxy` is NULL */
     maki_recorder_options options;
     maki_proxy_options proxy_options;

@@ -4,8 +4,8 @@
  * first exchange that could be recorded: every exchange tries.  On a full disk a short row may
  * still fit into the last block of its log; recording stays off until there is space.  Replies are forwarded either
  * way, so the state is reported wherever a user may look: the log, /maki/events, /maki/metrics and /maki/health.  An
- * exchange that cannot be recorded for a reason of its own (its body is not valid JSON, its log is corrupt) does not change
- * the state.
+ * exchange that cannot be recorded for a reason of its own (its body is not valid JSON, its log is corrupt) does not
+ * change the state.
  *
  * The loop updates, any thread reads. */
 #ifndef MAKI_DAEMON_RECORDING_STATE_H

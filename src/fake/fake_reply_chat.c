@@ -1,4 +1,5 @@
-/* fake_reply_chat.c -- format an answer for OpenAI's chat completions: one JSON object, or a stream of chunks, each with one delta. */
+/* fake_reply_chat.c -- format an answer for OpenAI's chat completions: one JSON object, or a stream of chunks, each
+ * with one delta. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

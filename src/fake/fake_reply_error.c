@@ -1,5 +1,5 @@
-/* fake_reply_error.c -- format errors with the status, type and message of each provider, by which clients decide whether to
- * retry. */
+/* fake_reply_error.c -- format errors with the status, type and message of each provider, by which clients decide
+ * whether to retry. */
 #include <stdio.h>
 
 #include "base/str_util.h"

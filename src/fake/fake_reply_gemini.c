@@ -1,4 +1,5 @@
-/* fake_reply_gemini.c -- format an answer for Gemini's generateContent: one object, a stream of events, or a stream that is one array. */
+/* fake_reply_gemini.c -- format an answer for Gemini's generateContent: one object, a stream of events, or a stream
+ * that is one array. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

@@ -1,4 +1,5 @@
-/* fake_reply_messages.c -- format an answer for Anthropic's Messages API: one JSON object, or a stream of named events, block by block. */
+/* fake_reply_messages.c -- format an answer for Anthropic's Messages API: one JSON object, or a stream of named
+ * events, block by block. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 

@@ -1,5 +1,5 @@
-/* fake_reply_other.c -- reply at endpoints other than chat: models, embeddings, token counts.  A table maps method and path
- * suffix to a function or to a fixed text. */
+/* fake_reply_other.c -- reply at endpoints other than chat: models, embeddings, token counts.  A table maps method
+ * and path suffix to a function or to a fixed text. */
 #include <string.h>
 
 #include "base/json_access.h"

@@ -1,5 +1,5 @@
-/* fake_reply_responses.c -- OpenAI's Responses API: format a response of items, or its stream of numbered events, which ends
- * with the complete response. */
+/* fake_reply_responses.c -- OpenAI's Responses API: format a response of items, or its stream of numbered events,
+ * which ends with the complete response. */
 #include "base/str_util.h"
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"

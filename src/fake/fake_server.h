@@ -1,4 +1,5 @@
-/* fake_server.h -- the HTTP handler of the fake provider: parse requests, record them, send the replies of their scenarios. */
+/* fake_server.h -- the HTTP handler of the fake provider: parse requests, record them, send the replies of their
+ * scenarios. */
 #ifndef MAKI_FAKE_FAKE_SERVER_H
 #define MAKI_FAKE_FAKE_SERVER_H
 
