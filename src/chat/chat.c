@@ -1,8 +1,9 @@
-/* chat.c -- open the session that the options name, run turns, print their outcome.
+/* chat.c -- open a session, run turns, print their outcome, the greeting and the status bar.
  *
- * In:    options, and lines.
+ * In:    the options; the lines of the user: messages and slash commands.
  * Out:   turns of the engine (engine/turn.h), shown by output.c; commands are in chat_command.c.
- * chat->path names an existing conversation, or one that the first message creates; with "" chat->key does. */
+ * Always: chat->path is the path of an existing conversation, or of the one that the first message creates; if it is "",
+ *         the first message creates the session of chat->key. */
 #include "chat/chat.h"
 
 #include <ctype.h>
@@ -38,13 +39,13 @@ static const char setup[] =
     "    provider: fake\n"
     "    fake: {model: fake-1, base_url: \"http://127.0.0.1:4748\"}\n";
 
-/* The exit code is that of the first error. */
+/* Set the exit code; the first error wins. */
 static void set_exit_code(maki_chat *chat, const maki_err *err)
 {
     if (chat->exit_code == 0) chat->exit_code = maki_status_exit(err->status);
 }
 
-/* No provider by option or configuration: the user needs to know what to configure. */
+/* Is no provider set, by option or configuration? */
 static bool is_unconfigured(const maki_chat *chat)
 {
     maki_provider provider;
@@ -97,7 +98,8 @@ static bool interrupted(void *ctx)
 /* `background`: prepare summaries in a thread. */
 static maki_status open_engine(maki_chat *chat, bool background, maki_err *err)
 {
-    (void)maki_home(chat->home, sizeof chat->home); /* none is needed for a path */
+    (void)maki_home(chat->home,
+                    sizeof chat->home); /* not needed for a conversation given by its path */
     maki_options options = { sizeof options, *chat->env, MAKI_MAX_MEMORY, chat->home };
     maki_status st = maki_open(&options, &chat->m, err);
     if (st != MAKI_OK) return st;
@@ -131,8 +133,8 @@ bool maki_chat_exists(const maki_chat *chat)
     return chat->path[0] && access(chat->path, F_OK) == 0;
 }
 
-/* A new name: a key, whose session is created by the first message. */
-static maki_status find_key(maki_chat *chat, const char *name, maki_err *err)
+/* Set chat->key to `name`, and chat->path to its session, or "" if the first message will create it. */
+static maki_status set_key(maki_chat *chat, const char *name, maki_err *err)
 {
     bool key = strncmp(name, "agent:", 6) == 0;
     int n = snprintf(chat->key, sizeof chat->key, "%s%s",
@@ -146,8 +148,9 @@ static maki_status find_key(maki_chat *chat, const char *name, maki_err *err)
     return MAKI_OK;
 }
 
-/* An existing session, a path, or a new name.  A directory of that name is not a session: nothing is written into it. */
-static maki_status find_session(maki_chat *chat, const char *name, maki_err *err)
+/* Set chat->path or chat->key by `name`: an existing session, a path, or a new name.  A directory is not a session:
+ * nothing is written to it. */
+static maki_status select_session(maki_chat *chat, const char *name, maki_err *err)
 {
     size_t n = strlen(name);
     bool file = n > 6 && strcmp(name + n - 6, ".jsonl") == 0;
@@ -158,7 +161,7 @@ static maki_status find_session(maki_chat *chat, const char *name, maki_err *err
         return maki_fail(err, MAKI_NOTFOUND,
                          "%.100s is not a conversation; the path of a new one ends with .jsonl",
                          name);
-    return find_key(chat, name, err);
+    return set_key(chat, name, err);
 }
 
 static maki_status open_all(maki_chat *chat, const maki_chat_options *options, maki_err *err)
@@ -167,11 +170,11 @@ static maki_status open_all(maki_chat *chat, const maki_chat_options *options, m
              options->provider ? options->provider : "");
     snprintf(chat->model, sizeof chat->model, "%s", options->model ? options->model : "");
     maki_status st = open_config(chat, options->config, err);
-    /* one message leaves no time for it */
+    /* no background summaries: the chat ends after one message */
     if (st == MAKI_OK) st = open_engine(chat, !options->message, err);
     if (st != MAKI_OK) return st;
     chat->name = options->session;
-    return options->session ? find_session(chat, options->session, err)
+    return options->session ? select_session(chat, options->session, err)
                             : maki_chat_new_path(chat, chat->path, err);
 }
 
@@ -217,21 +220,21 @@ static void update_usage(maki_chat *chat, const maki_turn_result *result)
                                      chat->answering, result->visible > 0 };
 }
 
-/* Warn once about each bootstrap file that the agent did not get as it is. */
+/* Warn once about each bootstrap file that was not read, or was changed (invalid UTF-8). */
 static void warn_bootstrap(maki_chat *chat)
 {
     for (unsigned i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
         const maki_boot_report *file = &chat->result.bootstrap[i];
-        unsigned bit = 1u << i, warn = file->why[0] || file->repaired ? bit : 0;
-        if (warn & ~chat->warned)
+        unsigned bit = 1u << i, warning = file->why[0] || file->repaired ? bit : 0;
+        if (warning & ~chat->warned)
             maki_chat_note(chat,
                            file->why[0] ? "(%s was not read: %s)\n" : "(%s is not valid UTF-8%s)\n",
                            file->name, file->why);
-        chat->warned = (chat->warned & ~bit) | warn;
+        chat->warned = (chat->warned & ~bit) | warning;
     }
 }
 
-/* Warn once about a window under window.warning. */
+/* Warn once if the context window is smaller than window.warning. */
 static void warn_window(maki_chat *chat)
 {
     const maki_turn_result *r = &chat->result;
@@ -250,7 +253,8 @@ static void print_outcome(maki_chat *chat, maki_status st, const maki_err *err)
 {
     warn_bootstrap(chat);
     warn_window(chat);
-    bool stopped = maki_terminal_take_interrupt(); /* also one that came too late */
+    bool stopped =
+        maki_terminal_take_interrupt(); /* clears the flag also after the turn has ended */
     if (st == MAKI_OK) {
         maki_output_stop(&chat->output, chat->result.stop);
     } else if (chat->output.format == MAKI_OUTPUT_JSON) {
@@ -265,7 +269,7 @@ static void print_outcome(maki_chat *chat, maki_status st, const maki_err *err)
     }
 }
 
-/* Run a turn and print its answer as it comes. */
+/* Run a turn and print its answer while it is received. */
 static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
 {
     maki_turn_callbacks calls;
@@ -357,7 +361,7 @@ void maki_chat_farewell(maki_chat *chat)
                              : chat->path);
 }
 
-/* ---- the bar --------------------------------------------------------------------------------------- */
+/* ---- status bar ------------------------------------------------------------------------------------ */
 
 maki_editor_bar maki_chat_bar(maki_chat *chat)
 {

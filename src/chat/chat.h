@@ -6,7 +6,7 @@
  *     code = maki_chat_exit_code(chat);
  *     maki_chat_close(chat);
  *
- * An error is printed where it occurs, with the way out, and the chat continues; the exit code is that of the first error.
+ * An error is printed where it occurs, with what to do, and the chat continues; the exit code is that of the first error.
  * Belongs to one thread. */
 #ifndef MAKI_CHAT_CHAT_H
 #define MAKI_CHAT_CHAT_H

@@ -1,8 +1,8 @@
-/* chat_command.c -- run a slash command and print its answer.
+/* chat_command.c -- run the slash commands: operations, and the commands of the chat itself; print their answers.
  *
  * In:    a line that begins with a slash.
- * Out:   an operation of src/ops on the session of the chat, or a command of the chat's own; its answer as JSON, or as
- *        the text that the table `answers` chooses. */
+ * Out:   an operation of src/ops on the session of the chat, or a command of the chat itself; the answer as JSON, or as
+ *        text by the table `answers`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -96,7 +96,7 @@ static const char *format_ranges(maki_str ranges, char *out, size_t capacity)
     maki_json_item pair, number;
     size_t used = 0;
     out[0] = '\0';
-    for (maki_json_iter all = maki_json_items(ranges); maki_json_next(&all, &pair);) {
+    for (maki_json_iter pairs = maki_json_items(ranges); maki_json_next(&pairs, &pair);) {
         maki_json_iter ends = maki_json_items(pair.value);
         double from = maki_json_next(&ends, &number) ? maki_json_double(number.value) : 0;
         double to = maki_json_next(&ends, &number) ? maki_json_double(number.value) : from;
@@ -125,7 +125,7 @@ static void print_revision(maki_chat *chat, maki_str answer, char letter)
 
 /* ---- commands -------------------------------------------------------------------------------------- */
 
-/* `path`, if not NULL, is the field of that name. */
+/* Run the operation of a command; `path`, if not NULL, is the field of that name. */
 static maki_status run_op(maki_chat *chat, const maki_slash_command *command, const char *path,
                           maki_str *answer, maki_err *err)
 {
@@ -134,7 +134,7 @@ static maki_status run_op(maki_chat *chat, const maki_slash_command *command, co
     return maki_chat_run_op(chat, command->op->name, answer, err);
 }
 
-/* Print what a step did, and the tokens before and after. */
+/* Print the effect of a step, and the tokens before and after. */
 static void print_change(maki_chat *chat, const maki_slash_command *command, maki_str answer)
 {
     char type[24], effect[240], reason[200];
@@ -217,7 +217,7 @@ static maki_status run_quit(maki_chat *chat, const maki_slash_command *command, 
     return MAKI_OK;
 }
 
-/* The provider must be configured; whether it has the model is found out by the next turn. */
+/* The provider must be configured; an unknown model is an error of the next turn. */
 static maki_status run_model(maki_chat *chat, const maki_slash_command *command, maki_err *err)
 {
     maki_provider provider;
@@ -249,9 +249,9 @@ typedef struct listing {
 /* Replace control characters: U+0000 to U+001F, and U+007F to U+009F, which are C2 80 to C2 9F. */
 static void blank_controls(char *text)
 {
-    for (unsigned char *at = (unsigned char *)text; *at; at++) {
-        if (at[0] < 0x20 || at[0] == 0x7f) at[0] = ' ';
-        if (at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0) at[0] = at[1] = ' ';
+    for (unsigned char *c = (unsigned char *)text; *c; c++) {
+        if (c[0] < 0x20 || c[0] == 0x7f) c[0] = ' ';
+        if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) c[0] = c[1] = ' ';
     }
 }
 
@@ -289,7 +289,7 @@ static maki_status run_log(maki_chat *chat, const maki_slash_command *command, m
 
 /* ---- retry ------------------------------------------------------------------------------------- */
 
-static maki_status find_answered(void *ctx, const maki_message *m, maki_err *err)
+static maki_status check_answered(void *ctx, const maki_message *m, maki_err *err)
 {
     bool *answered = ctx;
     char role[16];
@@ -307,7 +307,7 @@ static maki_status run_retry(maki_chat *chat, const maki_slash_command *command,
     bool answered = true;
     maki_status st = maki_conversation_open(chat->m, chat->path, MAKI_OPEN, &c, err);
     if (st != MAKI_OK) return st;
-    st = maki_conversation_each(c, MAKI_LATEST, true, find_answered, &answered, err);
+    st = maki_conversation_each(c, MAKI_LATEST, true, check_answered, &answered, err);
     maki_conversation_close(c);
     if (st != MAKI_OK) return st;
     if (answered)
@@ -319,7 +319,7 @@ static maki_status run_retry(maki_chat *chat, const maki_slash_command *command,
 
 /* ---- the table --------------------------------------------------------------------------------- */
 
-/* By the format of the answer: a function for all of the command, or for the answer of its operation. */
+/* For each answer format: a function that runs the command, or one that prints the answer of its operation. */
 static const struct answer_row {
     const char *answer;
     maki_status (*run)(maki_chat *chat, const maki_slash_command *command, maki_err *err);
@@ -360,6 +360,6 @@ void maki_chat_command(maki_chat *chat, maki_str line)
     maki_terminal_take_interrupt();
     maki_status st = maki_slash_command_parse(line, &command, &err);
     if (st == MAKI_OK) st = run(chat, &command, &err);
-    maki_terminal_take_interrupt(); /* of the command, or too late for it */
+    maki_terminal_take_interrupt(); /* clear the flag: the command has ended */
     if (st != MAKI_OK) maki_chat_fail(chat, &err);
 }

@@ -1,4 +1,4 @@
-/* chat_internal.h -- the state of a chat, for chat.c and chat_command.c. */
+/* chat_internal.h -- the state of a chat, and the functions that chat.c and chat_command.c share. */
 #ifndef MAKI_CHAT_CHAT_INTERNAL_H
 #define MAKI_CHAT_CHAT_INTERNAL_H
 
@@ -19,13 +19,13 @@ struct maki_chat {
         [MAKI_PATH_MAX]; /* of the messages file; "": the first message creates it from the key */
     char key[MAKI_KEY_MAX];
     const char *name; /* of --session; NULL: not given, or the session is a fork of it */
-    char provider[64], model[MAKI_MODEL_MAX]; /* "": as configured */
+    char provider[64], model[MAKI_MODEL_MAX]; /* "": those of the configuration */
     char answering[MAKI_MODEL_MAX];           /* the model of the last turn, or of the next */
     maki_output output;
     maki_status_bar usage;   /* after the last turn or step */
     maki_turn_result result; /* of the last turn */
     unsigned warned;         /* bootstrap files that the user was warned about, a bit each */
-    bool warned_window;      /* that the window is small */
+    bool warned_window;      /* the user was warned that the context window is small */
     maki_logger logger;
     maki_buf input, reply; /* of an operation */
     char bar[MAKI_STATUS_BAR_MAX];

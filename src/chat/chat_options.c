@@ -1,4 +1,4 @@
-/* chat_options.c -- the table of options, its help, and the check that no value is empty. */
+/* chat_options.c -- parse the command line by a table of options, refuse empty values, print the help. */
 #include "chat/chat_options.h"
 
 #include <stddef.h>
@@ -23,36 +23,36 @@ static const char notes[] =
     "  maki chat -p 'What is nori?' --session cooking\n"
     "  git diff | maki chat -p - --json\n";
 
-#define AT(member) offsetof(maki_chat_options, member)
+#define OFFSET(member) offsetof(maki_chat_options, member)
 static const maki_option flags[] = {
-    { "--session NAME", AT(session),
+    { "--session NAME", OFFSET(session),
       "continue a session: its id or the beginning of it, its key, a path, or a new\n"
       "name, which is created.  Without it a new session begins" },
-    { "--provider NAME", AT(provider), "one of `llm` in maki.yaml (llm.provider)" },
-    { "--model NAME", AT(model), "its model (llm.PROVIDER.model)" },
-    { "-p TEXT", AT(message),
+    { "--provider NAME", OFFSET(provider), "one of `llm` in maki.yaml (llm.provider)" },
+    { "--model NAME", OFFSET(model), "its model (llm.PROVIDER.model)" },
+    { "-p TEXT", OFFSET(message),
       "send this message, print the answer, exit; \"-\": read it from standard input" },
-    { "--json", AT(json),
+    { "--json", OFFSET(json),
       "print JSON lines: the answer as it comes, then one line with the result" },
-    { "--config FILE", AT(config), "the configuration file" },
-    { "--help", AT(help), NULL },
-    { "-h", AT(help), NULL },
+    { "--config FILE", OFFSET(config), "the configuration file" },
+    { "--help", OFFSET(help), NULL },
+    { "-h", OFFSET(help), NULL },
 };
 
 maki_status maki_chat_options_read(int argc, char **argv, maki_chat_options *out, maki_err *err)
 {
     maki_option_list list = MAKI_OPTIONS("maki chat", flags, argc, argv);
-    char *word;
-    size_t words;
+    char *argument;
+    size_t positional;
     *out = (maki_chat_options){ .json = false };
-    maki_status st = maki_options_read(&list, out, &word, 1, &words, err);
-    if (st == MAKI_OK && words)
+    maki_status st = maki_options_read(&list, out, &argument, 1, &positional, err);
+    if (st == MAKI_OK && positional)
         return maki_fail(err, MAKI_INVALID,
-                         "unexpected argument %.60s; maki chat -p TEXT sends a message", word);
-    const char *const texts[] = { out->session, out->provider, out->model, out->message,
-                                  out->config };
-    for (size_t i = 0; st == MAKI_OK && i < sizeof texts / sizeof texts[0]; i++) {
-        if (texts[i] && !*texts[i])
+                         "unexpected argument %.60s; maki chat -p TEXT sends a message", argument);
+    const char *const values[] = { out->session, out->provider, out->model, out->message,
+                                   out->config };
+    for (size_t i = 0; st == MAKI_OK && i < sizeof values / sizeof values[0]; i++) {
+        if (values[i] && !*values[i])
             st = maki_fail(err, MAKI_INVALID, "a value is missing; see maki chat --help");
     }
     return st;

@@ -1,4 +1,4 @@
-/* editor.c -- libedit with a bar that it does not know of.
+/* editor.c -- a line editor: libedit, with a status bar drawn around its output, and bracketed paste.
  *
  * libedit calls read_char for each character.  Before it waits, the bar is drawn: move from the cursor to the end of the
  * line, clear everything below, print the bar, move back.  Only relative moves are used, since a newline at the bottom
@@ -37,12 +37,12 @@ struct maki_editor {
     const char *prompt;
     const maki_editor_bar *bar;
     mbstate_t decoder;
-    char lookahead[MARK_LEN]; /* bytes that were read and belong to no mark */
+    char lookahead[MARK_LEN]; /* bytes read after an escape that were not a paste mark */
     size_t lookahead_len;
     bool pasting;
     maki_buf line;
     bool interrupted;
-    bool was_empty; /* the line that was interrupted */
+    bool was_empty; /* the interrupted line was empty */
 };
 
 /* ---- positions ------------------------------------------------------------------------------ */
@@ -51,7 +51,7 @@ typedef struct position {
     unsigned row, column;
 } position;
 
-/* As libedit counts columns. */
+/* The columns of a character, as libedit counts them. */
 static unsigned columns_of(wchar_t code)
 {
     if ((unsigned)code < 0x20 || code == 0x7f) return 2; /* ^A */
@@ -59,18 +59,18 @@ static unsigned columns_of(wchar_t code)
     return width < 0 ? 1 : (unsigned)width;
 }
 
-/* The cursor after the prompt and the characters up to `end`; a wide character is not split between two lines. */
+/* The position after the prompt and the characters up to `end`; a wide character is not split between two lines. */
 static position position_of(const maki_editor *e, const wchar_t *from, const wchar_t *end,
                             unsigned width)
 {
-    position at = { 0, (unsigned)strlen(e->prompt) };
+    position cursor = { 0, (unsigned)strlen(e->prompt) };
     for (; from < end; from++) {
         unsigned columns = columns_of(*from);
-        if (at.column + columns > width) at = (position){ at.row + 1, 0 };
-        at.column += columns;
-        if (at.column == width) at = (position){ at.row + 1, 0 };
+        if (cursor.column + columns > width) cursor = (position){ cursor.row + 1, 0 };
+        cursor.column += columns;
+        if (cursor.column == width) cursor = (position){ cursor.row + 1, 0 };
     }
-    return at;
+    return cursor;
 }
 
 static void move_by(char letter, unsigned n)
@@ -86,18 +86,18 @@ static void move_to(position from, position to)
     move_by('C', to.column);
 }
 
-/* ---- the bar --------------------------------------------------------------------------------------- */
+/* ---- status bar ------------------------------------------------------------------------------------ */
 
-/* Truncate to one column less than the terminal has: the last column may wrap. */
+/* Truncate to the width less one column: a character in the last column may wrap. */
 static maki_str truncate_columns(maki_str text, unsigned width)
 {
     unsigned used = 0;
-    size_t at = 0, len = 0;
-    for (; at < text.len; at += len) {
-        used += maki_text_wrap_columns(maki_utf8_decode(text, at, &len));
+    size_t offset = 0, len = 0;
+    for (; offset < text.len; offset += len) {
+        used += maki_text_wrap_columns(maki_utf8_decode(text, offset, &len));
         if (used >= width) break;
     }
-    return maki_str_to(text, at);
+    return maki_str_to(text, offset);
 }
 
 static void draw_bar(maki_editor *e)
@@ -137,7 +137,7 @@ static void redraw(maki_editor *e)
      * the prompt when the terminal grows. */
     printf("\033[K\0337\033[B\033[J\0338");
     fflush(stdout);
-    el_set(e->el, EL_PREP_TERM, 0); /* else the next call does nothing */
+    el_set(e->el, EL_PREP_TERM, 0); /* or EL_PREP_TERM 1 would do nothing */
     el_set(e->el, EL_PREP_TERM, 1);
     el_resize(e->el);
     el_set(e->el, EL_REFRESH);
@@ -145,7 +145,7 @@ static void redraw(maki_editor *e)
 
 /* ---- characters ------------------------------------------------------------------------------------ */
 
-/* False: Ctrl-C. */
+/* Wait until standard input is readable, and draw the bar or redraw meanwhile.  False: Ctrl-C. */
 static bool wait_for_input(maki_editor *e)
 {
     for (;;) {
@@ -168,7 +168,7 @@ static int interrupt(maki_editor *e)
     return -1;
 }
 
-/* 1, 0 at the end, -1 to stop. */
+/* Returns 1; 0 at the end of input; -1 on Ctrl-C or a failure. */
 static int read_byte(maki_editor *e, char *out)
 {
     if (e->lookahead_len) {
@@ -201,7 +201,7 @@ static bool read_paste_mark(maki_editor *e)
     return true;
 }
 
-/* Convert a character of a paste; false: it is omitted. */
+/* Convert a pasted character for display; false: omit it. */
 static bool paste_char(wchar_t *code)
 {
     if (*code == L'\r' || *code == L'\n') *code = SHOWN_NEWLINE;
@@ -240,7 +240,7 @@ static char *prompt_of(EditLine *el)
 
 /* ---- lines ----------------------------------------------------------------------------------------- */
 
-static maki_status set_up(maki_editor *e, maki_err *err)
+static maki_status init_libedit(maki_editor *e, maki_err *err)
 {
     HistEvent event;
     e->el = el_init("maki", stdin, stdout, stderr);
@@ -264,7 +264,7 @@ maki_status maki_editor_open(const maki_env *env, maki_editor **out, maki_err *e
     if (!e) return maki_fail_nomem(err);
     e->env = env;
     e->line = maki_buf_new(env->alloc, LINE_MAX_BYTES);
-    maki_status st = set_up(e, err);
+    maki_status st = init_libedit(e, err);
     if (st != MAKI_OK) {
         maki_editor_close(e);
         return st;
@@ -295,14 +295,14 @@ static maki_str line_text(maki_editor *e, maki_str text)
     maki_buf_clear(&e->line);
     while (text.len && (text.ptr[text.len - 1] == '\n' || text.ptr[text.len - 1] == '\r'))
         text.len--;
-    for (size_t at = 0; at < text.len; at += len) {
-        uint32_t code = maki_utf8_decode(text, at, &len);
+    for (size_t offset = 0; offset < text.len; offset += len) {
+        uint32_t code = maki_utf8_decode(text, offset, &len);
         if (code == SHOWN_NEWLINE) {
             maki_buf_add_byte(&e->line, '\n');
         } else if (code == SHOWN_TAB) {
             maki_buf_add_byte(&e->line, '\t');
         } else {
-            maki_buf_add(&e->line, (maki_str){ text.ptr + at, len });
+            maki_buf_add(&e->line, (maki_str){ text.ptr + offset, len });
         }
     }
     return maki_buf_str(&e->line);

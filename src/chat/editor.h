@@ -2,7 +2,7 @@
  *
  * libedit (readline is under the GPL) does the editing: arrows, history (of this process, in memory), Emacs keys, in
  * characters of the locale, so that Japanese can be edited.  A paste may have several lines: its newlines are displayed as
- * a symbol, and are part of the line.  The bar is erased when the line is complete; it follows the terminal's size. */
+ * a symbol, and are part of the line.  The bar is erased when the line is complete, and redrawn after a resize. */
 #ifndef MAKI_CHAT_EDITOR_H
 #define MAKI_CHAT_EDITOR_H
 

@@ -1,4 +1,5 @@
-/* inline_markdown.c -- delimiter runs, code spans and links, a character at a time.
+/* inline_markdown.c -- parse delimiter runs, code spans and links, a character at a time, and write styled characters to
+ * the text wrapper.
  *
  * The rules are CommonMark's, except that a delimiter next to a Chinese or Japanese character needs no space around it:
  * `**強調**です` is bold, as intended. */
@@ -11,9 +12,9 @@ maki_inline maki_inline_new(maki_text_wrap *wrap, unsigned base)
     return (maki_inline){ .wrap = wrap, .base = base, .before = ' ' };
 }
 
-static void put(maki_inline *p, uint32_t code, unsigned more)
+static void put(maki_inline *p, uint32_t code, unsigned extra_style)
 {
-    maki_text_wrap_put(p->wrap, code, p->base | p->style | more);
+    maki_text_wrap_put(p->wrap, code, p->base | p->style | extra_style);
     p->before = code;
 }
 
@@ -67,7 +68,7 @@ static void end_run(maki_inline *p, uint32_t next)
 
 /* ---- code ----------------------------------------------------------------------------------------- */
 
-/* A run of as many backticks as opened the code closes it; others belong to it. */
+/* A run of the same number of backticks as the opening one ends the code; others are part of it. */
 static void end_code_run(maki_inline *p)
 {
     if (p->run == p->code) {
@@ -95,18 +96,18 @@ static void resolve_run(maki_inline *p, uint32_t next)
 
 static void plain_char(maki_inline *p, uint32_t code);
 
-static void resolve_unless_continued(maki_inline *p, uint32_t code)
+static void resolve_unless_same(maki_inline *p, uint32_t code)
 {
     if (code != p->mark) resolve_run(p, code);
 }
 
-/* It is not a link: its characters are text, also other brackets among them. */
-static void unparse_link(maki_inline *p)
+/* Not a link: process the pending characters as text. */
+static void abandon_link(maki_inline *p)
 {
     size_t len = p->link_len;
     p->link_len = p->link_text = 0;
     for (size_t i = 0; i < len; i++) {
-        resolve_unless_continued(p, p->link[i]);
+        resolve_unless_same(p, p->link[i]);
         plain_char(p, p->link[i]);
     }
 }
@@ -115,11 +116,11 @@ static void unparse_link(maki_inline *p)
 static void write_link(maki_inline *p)
 {
     size_t text = p->link_text - 1, address = p->link_len - p->link_text - 2;
-    const uint32_t *at = p->link + p->link_text + 2;
+    const uint32_t *target = p->link + p->link_text + 2;
     bool same = text == address;
     for (size_t i = 0; i < text; i++) {
         uint32_t code = p->link[1 + i];
-        same = same && code == at[i];
+        same = same && code == target[i];
         if (code != '`' && code != '*')
             put(p, code, MAKI_STYLE_LINK); /* delimiters have no meaning here */
     }
@@ -127,7 +128,7 @@ static void write_link(maki_inline *p)
         put(p, ' ', 0);
         put(p, '(', MAKI_STYLE_DIM);
         for (size_t i = 0; i < address; i++)
-            put(p, at[i], MAKI_STYLE_DIM);
+            put(p, target[i], MAKI_STYLE_DIM);
         put(p, ')', MAKI_STYLE_DIM);
     }
     p->link_len = p->link_text = 0;
@@ -138,7 +139,7 @@ static void link_char(maki_inline *p, uint32_t code)
     bool invalid = (p->link_text && p->link_len == p->link_text + 1 && code != '(') ||
                    (!p->link_text && code == '[') || p->link_len == MAKI_INLINE_LINK;
     if (invalid) {
-        unparse_link(p);
+        abandon_link(p);
         maki_inline_char(p, code);
     } else if (p->link_text && code == ')') {
         write_link(p);
@@ -163,10 +164,10 @@ static void escaped_char(maki_inline *p, uint32_t code)
 
 static void plain_char(maki_inline *p, uint32_t code)
 {
-    bool marks = !p->code && (code == '*' || code == '_' || code == '~');
+    bool delimiter = !p->code && (code == '*' || code == '_' || code == '~');
     if (p->escaped) {
         escaped_char(p, code);
-    } else if (code == '`' || marks) {
+    } else if (code == '`' || delimiter) {
         p->mark = code;
         p->run++;
     } else if (!p->code && code == '\\') {
@@ -182,7 +183,7 @@ void maki_inline_char(maki_inline *p, uint32_t code)
         link_char(p, code);
         return;
     }
-    resolve_unless_continued(p, code);
+    resolve_unless_same(p, code);
     if (code == '[' && !p->code && !p->escaped) {
         p->link[p->link_len++] = code;
     } else {
@@ -192,7 +193,7 @@ void maki_inline_char(maki_inline *p, uint32_t code)
 
 void maki_inline_flush(maki_inline *p)
 {
-    if (p->link_len) unparse_link(p);
+    if (p->link_len) abandon_link(p);
     resolve_run(p, ' ');
     if (p->escaped) put(p, '\\', 0);
     p->escaped = false;

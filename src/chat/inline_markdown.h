@@ -1,6 +1,6 @@
 /* inline_markdown.h -- parse the inline elements of Markdown: bold, italic, strikethrough, code, links.
  *
- * Input is a character at a time, so an answer may be split anywhere.  What is ambiguous is pending: a run of asterisks
+ * Input is a character at a time, so an answer may be split anywhere.  Ambiguous input stays pending: a run of asterisks
  * until the next character, a link until its end.  An opening delimiter applies at once, since the closing one may be
  * minutes away; a style that is never closed ends with its block. */
 #ifndef MAKI_CHAT_INLINE_MARKDOWN_H
@@ -12,7 +12,7 @@ enum { MAKI_INLINE_LINK = 512 };
 
 typedef struct maki_inline {
     maki_text_wrap *wrap;            /* borrowed */
-    unsigned base;                   /* how the block styles */
+    unsigned base;                   /* the style of the block */
     unsigned style;                  /* the open elements */
     uint32_t before;                 /* the previous character; a space at the beginning */
     uint32_t mark;                   /* the delimiter of the pending run */
@@ -26,7 +26,7 @@ typedef struct maki_inline {
 
 maki_inline maki_inline_new(maki_text_wrap *wrap, unsigned base);
 void maki_inline_char(maki_inline *text, uint32_t code);
-/* The line or the block ends: write what is pending. */
+/* At the end of a line or a block: write what is pending. */
 void maki_inline_flush(maki_inline *text);
 
 #endif

@@ -12,7 +12,7 @@
 #include "chat/chat.h"
 #include "chat/terminal.h"
 
-enum { MESSAGE_MAX = 64 << 20, CHUNK = 1 << 16 };
+enum { MESSAGE_MAX = 64 << 20, READ_SIZE = 1 << 16 };
 
 /* The line editor reads characters of the locale; without one, use UTF-8. */
 static void set_utf8_locale(void)
@@ -32,10 +32,10 @@ static int fail(const maki_err *err)
 /* Read more of standard input; false at its end. */
 static bool read_more(maki_buf *buf)
 {
-    char *space = maki_buf_reserve(buf, CHUNK);
+    char *space = maki_buf_reserve(buf, READ_SIZE);
     ssize_t n = -1;
-    while (space && (n = read(STDIN_FILENO, space, CHUNK)) < 0 && errno == EINTR) {
-        if (maki_terminal_interrupted()) break; /* no turn runs: it ends the program */
+    while (space && (n = read(STDIN_FILENO, space, READ_SIZE)) < 0 && errno == EINTR) {
+        if (maki_terminal_interrupted()) break; /* no turn is running: end the program */
     }
     if (n > 0) buf->len += (size_t)n;
     return n > 0;
@@ -44,15 +44,15 @@ static bool read_more(maki_buf *buf)
 /* Send all of standard input as one message. */
 static maki_status send_stdin(maki_chat *chat, const maki_env *env, maki_err *err)
 {
-    maki_buf all = maki_buf_new(env->alloc, MESSAGE_MAX);
-    while (read_more(&all)) {
+    maki_buf input = maki_buf_new(env->alloc, MESSAGE_MAX);
+    while (read_more(&input)) {
     }
-    maki_str text = maki_buf_str(&all);
+    maki_str text = maki_buf_str(&input);
     while (text.len && text.ptr[text.len - 1] == '\n')
         text.len--;
-    maki_status st = maki_buf_status(&all, err);
+    maki_status st = maki_buf_status(&input, err);
     if (st == MAKI_OK) maki_chat_send(chat, text);
-    maki_buf_free(&all);
+    maki_buf_free(&input);
     return st;
 }
 
@@ -62,21 +62,21 @@ static bool is_continued(maki_str line)
     return line.len && line.ptr[line.len - 1] == '\\';
 }
 
-/* The next line of standard input, without its newline, from `in` at *at on; false at the end. */
-static bool next_line(maki_buf *in, size_t *at, maki_str *line)
+/* The next line of standard input, without its newline, from `in` at *offset; false at the end. */
+static bool next_line(maki_buf *in, size_t *offset, maki_str *line)
 {
     for (;;) {
-        maki_str rest = maki_str_from(maki_buf_str(in), *at);
+        maki_str rest = maki_str_from(maki_buf_str(in), *offset);
         if (maki_str_take(&rest, '\n', line)) {
-            *at += line->len + 1;
+            *offset += line->len + 1;
             return true;
         }
-        if (*at) memmove(in->ptr, line->ptr, line->len);
+        if (*offset) memmove(in->ptr, line->ptr, line->len);
         in->len = line->len;
-        *at = 0;
+        *offset = 0;
         if (read_more(in)) continue;
         *line = maki_buf_str(in);
-        *at = line->len;
+        *offset = line->len;
         return line->len > 0;
     }
 }
@@ -86,9 +86,9 @@ static maki_status chat_in_pipe(maki_chat *chat, const maki_env *env, maki_err *
     maki_buf in = maki_buf_new(env->alloc, MESSAGE_MAX);
     maki_buf message = maki_buf_new(env->alloc, MESSAGE_MAX);
     bool quit = false, continued = false;
-    size_t at = 0;
+    size_t offset = 0;
     maki_str line;
-    while (!quit && message.status == MAKI_OK && next_line(&in, &at, &line)) {
+    while (!quit && message.status == MAKI_OK && next_line(&in, &offset, &line)) {
         if (continued) message.ptr[message.len - 1] = '\n'; /* in place of the backslash */
         maki_buf_add(&message, line);
         continued = is_continued(line);
@@ -106,7 +106,7 @@ static maki_status chat_in_pipe(maki_chat *chat, const maki_env *env, maki_err *
 
 /* ---- in a terminal --------------------------------------------------------------------------------- */
 
-/* A message of one or more lines. */
+/* Read a message of one or more lines from the editor. */
 static maki_editor_end read_message(maki_chat *chat, maki_editor *editor, maki_buf *message)
 {
     maki_editor_bar bar = maki_chat_bar(chat);

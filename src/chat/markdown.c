@@ -7,7 +7,7 @@
 #include "base/str_util.h"
 #include "base/text.h"
 
-enum { REPLACEMENT = 0xfffd, RULE = 0x2500, RULE_MAX = 60, INDENT_MAX = 40, TAB = 4 };
+enum { REPLACEMENT = 0xfffd, RULE = 0x2500, RULE_WIDTH_MAX = 60, INDENT_MAX = 40, TAB = 4 };
 
 typedef enum kind { UNKNOWN, TEXT, HEADING, BULLET, NUMBER, QUOTE, TABLE, LINE, FENCE } kind;
 
@@ -24,7 +24,7 @@ void maki_markdown_resize(maki_markdown *md, unsigned width)
 
 /* ---- the kind of a line ------------------------------------------------------------------------------- */
 
-/* How many of `code` does it begin with? */
+/* The length of the run of `code` at the start of the line. */
 static size_t run_of(const maki_markdown *md, uint32_t code)
 {
     size_t n = 0;
@@ -46,7 +46,7 @@ static kind heading_or_text(const maki_markdown *md, bool complete)
     return is_space(md->head[n]) ? HEADING : TEXT;
 }
 
-/* "- item", "---" or just text. */
+/* "- item", "---" or text. */
 static kind bullet_or_line(const maki_markdown *md, bool complete)
 {
     uint32_t mark = md->head[0];
@@ -109,7 +109,7 @@ static void begin_indent(maki_markdown *md)
         maki_text_wrap_prefix(&md->wrap, MAKI_LIT(" "), false);
 }
 
-/* The styles of the previous block end. */
+/* Begin a block: open styles of the previous one end. */
 static void begin_block(maki_markdown *md, unsigned style)
 {
     md->line = maki_inline_new(&md->wrap, style);
@@ -149,7 +149,7 @@ static void begin_code(maki_markdown *md)
         maki_text_wrap_unwrapped(&md->wrap, md->head[n], MAKI_STYLE_DIM);
 }
 
-/* A bar; the line begins again after it. */
+/* Write the bar of a quote; what follows is parsed as the start of a line. */
 static void begin_quote(maki_markdown *md)
 {
     maki_text_wrap_prefix(&md->wrap, MAKI_LIT("│ "), true);
@@ -179,7 +179,7 @@ static void begin_line(maki_markdown *md, kind line)
         maki_text_wrap_unwrapped(&md->wrap, '|', MAKI_STYLE_PLAIN);
         md->state = MAKI_MARKDOWN_TABLE;
         break;
-    case LINE: write_rule(md, RULE_MAX); break;
+    case LINE: write_rule(md, RULE_WIDTH_MAX); break;
     case FENCE:
         begin_code(md);
         md->state = MAKI_MARKDOWN_CODE;
@@ -192,8 +192,8 @@ static void begin_line(maki_markdown *md, kind line)
 static void on_begin(maki_markdown *md, uint32_t code)
 {
     if (is_space(code) && md->head_len == 0) {
-        int wide = code == '\t' ? TAB : 1;
-        if (md->indent + wide <= INDENT_MAX) md->indent += wide;
+        int columns = code == '\t' ? TAB : 1;
+        if (md->indent + columns <= INDENT_MAX) md->indent += columns;
         return;
     }
     md->head[md->head_len++] = code;
@@ -212,7 +212,7 @@ static void next_line(maki_markdown *md)
     md->quotes = 0;
 }
 
-/* Several empty lines become one, at the beginning none. */
+/* Consecutive empty lines are written as one; leading ones are omitted. */
 static void empty_line(maki_markdown *md)
 {
     begin_block(md, MAKI_STYLE_PLAIN);
@@ -239,8 +239,8 @@ static void begin_code_line(maki_markdown *md)
     md->state = MAKI_MARKDOWN_CODE_BEGIN;
 }
 
-/* The line is complete and its kind was unknown. */
-static void end_begin(maki_markdown *md)
+/* The line ended before its kind was known. */
+static void end_unknown_line(maki_markdown *md)
 {
     if (md->head_len == 0) {
         empty_line(md);
@@ -256,17 +256,17 @@ static void end_begin(maki_markdown *md)
 
 /* ---- fenced code ---------------------------------------------------------------------------------- */
 
-/* Spaces, the fence, spaces: does the line begin like the end of the code, or is it (`complete`)? */
-static bool may_end_code(const maki_markdown *md, bool complete)
+/* Can the start of this line be a closing fence (spaces, fence, spaces)?  `complete`: is the line one? */
+static bool is_closing_fence(const maki_markdown *md, bool complete)
 {
-    size_t at = 0, fence = 0;
-    while (at < md->head_len && is_space(md->head[at]))
-        at++;
-    for (; at < md->head_len && md->head[at] == md->fence; at++)
+    size_t i = 0, fence = 0;
+    while (i < md->head_len && is_space(md->head[i]))
+        i++;
+    for (; i < md->head_len && md->head[i] == md->fence; i++)
         fence++;
-    while (fence >= md->fence_len && at < md->head_len && is_space(md->head[at]))
-        at++;
-    return at == md->head_len && at < MAKI_MARKDOWN_HEAD && (!complete || fence >= md->fence_len);
+    while (fence >= md->fence_len && i < md->head_len && is_space(md->head[i]))
+        i++;
+    return i == md->head_len && i < MAKI_MARKDOWN_HEAD && (!complete || fence >= md->fence_len);
 }
 
 static void write_code(maki_markdown *md)
@@ -306,12 +306,12 @@ static void on_code_begin(maki_markdown *md, uint32_t code)
     }
     md->indent = 0;
     md->head[md->head_len++] = code;
-    if (!may_end_code(md, false)) write_code(md);
+    if (!is_closing_fence(md, false)) write_code(md);
 }
 
 static void end_code_begin(maki_markdown *md)
 {
-    if (may_end_code(md, true)) {
+    if (is_closing_fence(md, true)) {
         end_code(md);
     } else {
         write_code(md);
@@ -324,7 +324,7 @@ static void end_code_begin(maki_markdown *md)
 static void on_newline(maki_markdown *md)
 {
     switch (md->state) {
-    case MAKI_MARKDOWN_BEGIN: end_begin(md); break;
+    case MAKI_MARKDOWN_BEGIN: end_unknown_line(md); break;
     case MAKI_MARKDOWN_CODE_BEGIN: end_code_begin(md); break;
     case MAKI_MARKDOWN_CODE: begin_code_line(md); break;
     default: end_text(md); break;
@@ -358,14 +358,15 @@ static void on_byte(maki_markdown *md, char byte)
     } else if (maki_utf8_incomplete(part) < len) {
         md->part_len = 0;
         on_char(md, REPLACEMENT);
-        if (len > 1) on_byte(md, byte); /* the byte that made it invalid may begin the next */
+        if (len > 1)
+            on_byte(md, byte); /* the byte that made it invalid may begin the next character */
     }
 }
 
-maki_status maki_markdown_add(maki_markdown *md, maki_str piece, maki_err *err)
+maki_status maki_markdown_add(maki_markdown *md, maki_str chunk, maki_err *err)
 {
-    for (size_t i = 0; i < piece.len; i++)
-        on_byte(md, piece.ptr[i]);
+    for (size_t i = 0; i < chunk.len; i++)
+        on_byte(md, chunk.ptr[i]);
     return maki_text_wrap_flush(&md->wrap, err);
 }
 

@@ -1,9 +1,9 @@
-/* output.c -- one table: what a row writes as JSON, in a terminal, and in a pipe.
+/* output.c -- print answers, notes and errors by a table: each row has functions for JSON, a terminal and a pipe.
  *
  * In:    the callbacks of a turn, and what chat.c and chat_command.c print.
  * Out:   answers to standard output; notes, retries and errors to standard error; as JSON lines everything to standard
  *        output.
- * `data` of a row's functions is what its callback got. */
+ * `data` of a row's functions is the argument of its callback. */
 #include "chat/output.h"
 
 #include <math.h>
@@ -62,8 +62,8 @@ static maki_status style_reasoning(maki_output *s, const void *data, maki_err *e
     const maki_delta *delta = data;
     size_t len = 0;
     update_width(s);
-    for (size_t at = 0; at < delta->text.len; at += len) {
-        uint32_t code = maki_utf8_decode(delta->text, at, &len);
+    for (size_t offset = 0; offset < delta->text.len; offset += len) {
+        uint32_t code = maki_utf8_decode(delta->text, offset, &len);
         if (code == '\n') {
             maki_text_wrap_newline(&s->reasoning);
         } else {
@@ -159,12 +159,12 @@ static maki_status note_managing(maki_output *s, const void *data, maki_err *err
 
 /* ---- the end of a turn ----------------------------------------------------------------------------- */
 
-typedef struct ending {
+typedef struct turn_end {
     maki_status status;
     const maki_err *failed;
     const maki_turn_result *result;
     const maki_status_bar *usage;
-} ending;
+} turn_end;
 
 static const struct stop_row {
     const char *name, *note; /* note NULL: none is needed */
@@ -180,7 +180,7 @@ static const struct stop_row {
 
 static void put_end(maki_jw *w, const void *data)
 {
-    const ending *e = data;
+    const turn_end *e = data;
     const maki_turn_result *r = e->result;
     maki_jw_print(w, "'status':%z", maki_status_name(e->status));
     if (e->status != MAKI_OK) put_error(w, "error", e->failed);
@@ -195,7 +195,7 @@ static void put_end(maki_jw *w, const void *data)
 
 static maki_status style_end(maki_output *s, const void *data, maki_err *err)
 {
-    const ending *e = data;
+    const turn_end *e = data;
     maki_status st = end_reasoning(s, err);
     if (st == MAKI_OK) st = maki_markdown_end(&s->text, err);
     if (st == MAKI_OK && s->shown && e->status == MAKI_OK) st = write_to(&s->out, "\n", err);
@@ -208,7 +208,7 @@ static maki_status print_end(maki_output *s, const void *data, maki_err *err)
     return s->last == '\n' ? MAKI_OK : write_to(&s->out, "\n", err);
 }
 
-/* ---- outside of turns --------------------------------------------------------------------------------- */
+/* ---- notes, errors, answers --------------------------------------------------------------------------- */
 
 typedef struct note {
     maki_str text;
@@ -255,14 +255,14 @@ static void put_answer(maki_jw *w, const void *data)
 
 /* ---- the table ------------------------------------------------------------------------------------- */
 
-typedef enum event { /* the kinds of maki_delta first */
-                     RETRY = MAKI_DELTA_INPUT + 1,
-                     MANAGING,
-                     END,
-                     NOTE,
-                     FAILURE,
-                     ANSWER
-} event;
+typedef enum output_event { /* the kinds of maki_delta first */
+                            RETRY = MAKI_DELTA_INPUT + 1,
+                            MANAGING,
+                            END,
+                            NOTE,
+                            FAILURE,
+                            ANSWER
+} output_event;
 
 static const struct row {
     const char *type; /* of its JSON line */
@@ -283,9 +283,9 @@ static const struct row {
     [ANSWER] = { "answer", put_answer, NULL, NULL },
 };
 
-static maki_status show(maki_output *s, unsigned nth, const void *data, maki_err *err)
+static maki_status emit(maki_output *s, unsigned event, const void *data, maki_err *err)
 {
-    const struct row *row = &rows[nth];
+    const struct row *row = &rows[event];
     maki_jw w;
     if (s->format == MAKI_OUTPUT_TERMINAL) return row->styled ? row->styled(s, data, err) : MAKI_OK;
     if (s->format == MAKI_OUTPUT_PLAIN) return row->plain ? row->plain(s, data, err) : MAKI_OK;
@@ -301,18 +301,18 @@ static maki_status show(maki_output *s, unsigned nth, const void *data, maki_err
 
 static maki_status on_delta(void *ctx, const maki_delta *delta, maki_err *err)
 {
-    return show(ctx, delta->kind, delta, err);
+    return emit(ctx, delta->kind, delta, err);
 }
 
 static maki_status on_retry(void *ctx, unsigned nth, uint32_t backoff_ms, const maki_err *why,
                             maki_err *err)
 {
-    return show(ctx, RETRY, &(retry){ nth, backoff_ms, why }, err);
+    return emit(ctx, RETRY, &(retry){ nth, backoff_ms, why }, err);
 }
 
 static maki_status on_managing(void *ctx, const maki_manage_report *done, maki_err *err)
 {
-    return show(ctx, MANAGING, done, err);
+    return emit(ctx, MANAGING, done, err);
 }
 
 static bool cancelled(void *ctx)
@@ -339,18 +339,18 @@ maki_status maki_output_end(maki_output *s, maki_status st, const maki_err *fail
                             const maki_turn_result *result, const maki_status_bar *usage,
                             maki_err *err)
 {
-    return show(s, END, &(ending){ st, failed, result, usage }, err);
+    return emit(s, END, &(turn_end){ st, failed, result, usage }, err);
 }
 
 void maki_output_stop(maki_output *s, maki_stop stop)
 {
     if (stops[stop].note)
-        (void)!show(s, NOTE, &(note){ maki_str_of(stops[stop].note), false }, NULL);
+        (void)!emit(s, NOTE, &(note){ maki_str_of(stops[stop].note), false }, NULL);
 }
 
 void maki_output_error(maki_output *s, const maki_err *failed)
 {
-    (void)!show(s, FAILURE, failed, NULL);
+    (void)!emit(s, FAILURE, failed, NULL);
 }
 
 void maki_output_note(maki_output *s, bool requested, const char *fmt, ...)
@@ -362,12 +362,12 @@ void maki_output_note(maki_output *s, bool requested, const char *fmt, ...)
     va_end(args);
     if (n < 0) return;
     size_t len = (size_t)n < sizeof line ? (size_t)n : sizeof line - 1;
-    (void)!show(s, NOTE, &(note){ { line, len }, requested }, NULL);
+    (void)!emit(s, NOTE, &(note){ { line, len }, requested }, NULL);
 }
 
 bool maki_output_answer(maki_output *s, const char *command, maki_str text)
 {
     if (s->format != MAKI_OUTPUT_JSON) return false;
-    (void)!show(s, ANSWER, &(answer){ command, text }, NULL);
+    (void)!emit(s, ANSWER, &(answer){ command, text }, NULL);
     return true;
 }

@@ -1,7 +1,7 @@
 /* slash_command.c -- find the row of a command, check its arguments by their types, write the input of its operation.
  *
- * In:    a line; the rows of the operations and of `own`.
- * Out:   a maki_slash_command whose arguments are all valid: writing them cannot fail but for memory. */
+ * In:    a line; the rows of the operations and of `chat_commands`.
+ * Out:   a maki_slash_command whose arguments are all valid: writing them can fail only by lack of memory. */
 #include "chat/slash_command.h"
 
 #include <ctype.h>
@@ -14,9 +14,9 @@
 
 #define ARGS(...) ((const maki_op_argument[]){ __VA_ARGS__, { 0 } })
 
-/* The chat's own commands, run by chat_command.c; the type of an argument is its field. */
+/* Commands of the chat itself, run by chat_command.c; the type of an argument is its field. */
 /* clang-format off */
-static const maki_op_command own[] = {
+static const maki_op_command chat_commands[] = {
     { "chat", "log",   "the last messages and their numbers",         "log",   NULL, ARGS({ "[N]", "count" }) },
     { "chat", "retry", "ask again for an answer to the last message", "retry", NULL, ARGS({ 0 }) },
     { "chat", "model", "print or change the model that answers",       "model", NULL, ARGS({ "[[PROVIDER]", "provider" }, { "NAME]", "model" }) },
@@ -35,8 +35,8 @@ bool maki_slash_command_at(size_t index, maki_slash_command *out)
     if (operations > index) {
         out->row = bound.command;
         out->op = bound.op;
-    } else if (index - operations < sizeof own / sizeof own[0]) {
-        out->row = &own[index - operations];
+    } else if (index - operations < sizeof chat_commands / sizeof chat_commands[0]) {
+        out->row = &chat_commands[index - operations];
     }
     return out->row != NULL;
 }
@@ -81,8 +81,8 @@ static maki_str next_word(maki_str *rest)
     return word;
 }
 
-/* Remove the digits at the beginning of *rest, and return them without leading zeros; len 0: not a number. */
-static maki_str take_number(maki_str *rest)
+/* Cut the digits from the start of *rest, and return them without leading zeros; len 0: not a number. */
+static maki_str cut_number(maki_str *rest)
 {
     size_t n = 0;
     while (n < rest->len && isdigit((unsigned char)rest->ptr[n]))
@@ -102,11 +102,11 @@ static bool put_argument(const maki_slash_command *command, size_t n, maki_jw *w
     const char *type = field ? field->type : name;
     bool revision = strcmp(type, "moment") == 0, number = revision || strcmp(type, "count") == 0;
     maki_str text = command->arguments[n], seq = { "", 0 }, ev = { "", 0 };
-    if (number) seq = take_number(&text);
-    bool more = revision && text.len && text.ptr[0] == ':';
-    if (more) text = maki_str_from(text, 1);
-    if (more) ev = take_number(&text);
-    if (number && (!seq.len || text.len || (more && !ev.len))) return false;
+    if (number) seq = cut_number(&text);
+    bool has_ev = revision && text.len && text.ptr[0] == ':';
+    if (has_ev) text = maki_str_from(text, 1);
+    if (has_ev) ev = cut_number(&text);
+    if (number && (!seq.len || text.len || (has_ev && !ev.len))) return false;
     if (!w) return true;
     maki_jw_key(w, maki_str_of(name));
     if (revision)

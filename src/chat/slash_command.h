@@ -1,10 +1,10 @@
-/* slash_command.h -- parse slash commands.
+/* slash_command.h -- parse slash commands, check their arguments, write the input of their operations.
  *
  *     /rewind 12        back to message 12
  *
- * A command is an operation with a row for the group "chat" (src/ops/table.c), or one of the chat's own (slash_command.c).
- * The row has the arguments and the help.  A line that begins with a slash and a letter is a command; a space before the
- * slash makes it a message. */
+ * A command is an operation with a row for the group "chat" (src/ops/table.c), or a command of the chat itself
+ * (slash_command.c).  The row has the arguments and the help.  A line that begins with a slash and a letter is a
+ * command; a space before the slash makes it a message. */
 #ifndef MAKI_CHAT_SLASH_COMMAND_H
 #define MAKI_CHAT_SLASH_COMMAND_H
 
@@ -18,7 +18,7 @@ enum { MAKI_SLASH_COMMAND_ARGUMENTS = 4, MAKI_SLASH_COMMAND_FIELDS = 80 };
 
 typedef struct maki_slash_command {
     const maki_op_command *row;
-    const maki_op_info *op;                           /* NULL: one of the chat's own */
+    const maki_op_info *op;                           /* NULL: a command of the chat itself */
     maki_str arguments[MAKI_SLASH_COMMAND_ARGUMENTS]; /* borrowed from the line */
     size_t count;
 } maki_slash_command;

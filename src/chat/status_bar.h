@@ -1,4 +1,4 @@
-/* status_bar.h -- the status bar under the prompt: how full the window is.
+/* status_bar.h -- the status bar under the prompt: tokens and share of the context window, messages, model.
  *
  *     ███░░░░░ 71,234 / 200,000 tokens (36 %) · 42 messages · claude-sonnet-4-5 */
 #ifndef MAKI_CHAT_STATUS_BAR_H

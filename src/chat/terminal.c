@@ -1,4 +1,5 @@
-/* terminal.c -- signal handlers that set flags, and waiting that misses no signal.
+/* terminal.c -- signal handlers that set flags, waiting for input without missing a signal, and properties of the
+ * terminal.
  *
  * A flag is checked with the signals blocked, and ppoll unblocks them while it waits: none is lost in between. */
 #include "chat/terminal.h"
@@ -13,14 +14,14 @@
 #include <unistd.h>
 
 enum {
-    WIDTH_UNKNOWN = 80,
+    DEFAULT_WIDTH = 80,
     RESIZE_QUIET_MS =
         300 /* tmux reports the first change at once, and those after it 250 ms later */
 };
 
 /* Set by the signal handlers. */
 static volatile sig_atomic_t interrupted, resized, bracketed_paste;
-static struct termios initial; /* the mode of the terminal at the beginning */
+static struct termios initial; /* the mode of the terminal at the start */
 static bool has_initial;
 static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
 
@@ -34,7 +35,7 @@ static void on_signal(int signal)
 }
 
 /* Restore the terminal, then end by the signal. */
-static void on_end(int signal)
+static void on_termination(int signal)
 {
     if (has_initial) tcsetattr(STDIN_FILENO, TCSANOW, &initial);
     if (bracketed_paste && write(STDOUT_FILENO, paste_off, sizeof paste_off - 1) < 0)
@@ -46,7 +47,8 @@ void maki_terminal_watch(void)
 {
     struct sigaction flag = { .sa_handler =
                                   on_signal }; /* no SA_RESTART: read() fails with EINTR */
-    struct sigaction end = { .sa_handler = on_end, .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
+    struct sigaction end = { .sa_handler = on_termination,
+                             .sa_flags = (int)(SA_RESETHAND | SA_NODEFER) };
     has_initial = tcgetattr(STDIN_FILENO, &initial) == 0;
     sigaction(SIGINT, &flag, NULL);
     sigaction(SIGWINCH, &flag, NULL);
@@ -85,7 +87,7 @@ bool maki_terminal_interrupted(void)
     return interrupted != 0;
 }
 
-/* Block the signals; *before is for ppoll and sigprocmask. */
+/* Block the signals; *before is the previous mask, for ppoll and sigprocmask. */
 static void block_signals(sigset_t *before)
 {
     sigset_t blocked;
@@ -142,7 +144,7 @@ bool maki_terminal_output_closed(void)
 unsigned maki_terminal_width(void)
 {
     struct winsize size;
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return WIDTH_UNKNOWN;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return DEFAULT_WIDTH;
     return size.ws_col;
 }
 

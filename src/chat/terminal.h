@@ -1,4 +1,4 @@
-/* terminal.h -- the terminal of a chat: its width, its capabilities, its signals.
+/* terminal.h -- the terminal of a chat: signals, waiting for input, width and capabilities, echo and bracketed paste.
  *
  * Ctrl-C and a resize are signals, and a signal handler can only set global variables: so there is one terminal for each
  * process. */
@@ -7,8 +7,8 @@
 
 #include <stdbool.h>
 
-/* From now on Ctrl-C and a resize only set flags.  Continuing after a stop (Ctrl-Z) counts as a resize: everything has to be
- * redrawn.  A signal that ends the program restores the current mode of the terminal. */
+/* Install the signal handlers: Ctrl-C and a resize only set flags.  Continuing after a stop (Ctrl-Z) counts as a
+ * resize: everything has to be redrawn.  A signal that ends the program restores the current mode of the terminal. */
 void maki_terminal_watch(void);
 /* Was Ctrl-C pressed, or the terminal resized?  Clears the flag. */
 bool maki_terminal_take_interrupt(void);
@@ -22,7 +22,7 @@ typedef enum maki_terminal_event {
 } maki_terminal_event;
 /* Wait for one of them; clears its flag. */
 maki_terminal_event maki_terminal_wait(void);
-/* Wait until there was no resize for a while: what is drawn while the window is dragged would be in the wrong place.  Input
+/* Wait until no resize occurs for a short time: output during one would be at the wrong position.  Input
  * and Ctrl-C end the waiting, and stay pending. */
 void maki_terminal_wait_resized(void);
 /* Is input pending? */

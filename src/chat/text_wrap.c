@@ -1,6 +1,6 @@
-/* text_wrap.c -- a pending word and pending spaces, written when the word is complete or the line is.
+/* text_wrap.c -- wrap text: a word and the spaces before it stay pending until the word or the line is complete.
  *
- * Output is buffered in wrap->out; write_bytes flushes it when it is full. */
+ * Output is buffered in wrap->out; write_bytes flushes it when full. */
 #include "chat/text_wrap.h"
 
 #include <string.h>
@@ -24,7 +24,7 @@ unsigned maki_text_wrap_columns(uint32_t code)
 
 /* ---- bytes ---------------------------------------------------------------------------------------- */
 
-static void send_out(maki_text_wrap *wrap)
+static void flush_buffer(maki_text_wrap *wrap)
 {
     if (wrap->fill && wrap->status == MAKI_OK) {
         wrap->status =
@@ -35,7 +35,7 @@ static void send_out(maki_text_wrap *wrap)
 
 static void write_bytes(maki_text_wrap *wrap, const char *bytes, size_t n)
 {
-    if (n > sizeof wrap->out - wrap->fill) send_out(wrap);
+    if (n > sizeof wrap->out - wrap->fill) flush_buffer(wrap);
     memcpy(wrap->out + wrap->fill, bytes, n); /* at most a prefix or an escape sequence */
     wrap->fill += n;
 }
@@ -45,7 +45,7 @@ static void write_text(maki_text_wrap *wrap, const char *text)
     write_bytes(wrap, text, strlen(text));
 }
 
-/* Reset, then set every flag: a few bytes more than the difference, but simpler. */
+/* Reset, then set every style: simpler than computing the difference. */
 static void set_style(maki_text_wrap *wrap, unsigned style)
 {
     static const struct {
@@ -112,16 +112,17 @@ static void write_word(maki_text_wrap *wrap)
 void maki_text_wrap_prefix(maki_text_wrap *wrap, maki_str text, bool repeats)
 {
     size_t len = 0;
-    for (size_t at = 0; at < text.len; at += len) {
-        uint32_t code = maki_utf8_decode(text, at, &len);
+    for (size_t offset = 0; offset < text.len; offset += len) {
+        uint32_t code = maki_utf8_decode(text, offset, &len);
         unsigned width = maki_text_wrap_columns(code);
-        maki_str kept = repeats ? (maki_str){ text.ptr + at, len } : (maki_str){ "  ", width };
+        maki_str repeated =
+            repeats ? (maki_str){ text.ptr + offset, len } : (maki_str){ "  ", width };
         write_char(wrap, code, MAKI_STYLE_DIM, width);
-        if (kept.len > sizeof wrap->prefix - wrap->prefix_len) continue;
+        if (repeated.len > sizeof wrap->prefix - wrap->prefix_len) continue;
         if (wrap->prefix_width + width > wrap->width / 2)
             continue; /* leave half of the line for the text */
-        memcpy(wrap->prefix + wrap->prefix_len, kept.ptr, kept.len);
-        wrap->prefix_len += kept.len;
+        memcpy(wrap->prefix + wrap->prefix_len, repeated.ptr, repeated.len);
+        wrap->prefix_len += repeated.len;
         wrap->prefix_width += width;
     }
 }
@@ -150,8 +151,8 @@ static bool may_break(const maki_text_wrap *wrap, uint32_t code, unsigned width)
 {
     if (wrap->word_len == 0) return false;
     const maki_text_wrap_char *last = &wrap->word[wrap->word_len - 1];
-    bool skin = code >= 0x1f3fb && code <= 0x1f3ff;
-    if (width == 0 || skin || last->code == ZWJ) return false;
+    bool skin_tone = code >= 0x1f3fb && code <= 0x1f3ff;
+    if (width == 0 || skin_tone || last->code == ZWJ) return false;
     if (width < 2 && last->width < 2) return false;
     return !is_closing(code) && !is_opening(last->code);
 }
@@ -199,7 +200,7 @@ void maki_text_wrap_newline(maki_text_wrap *wrap)
 
 maki_status maki_text_wrap_flush(maki_text_wrap *wrap, maki_err *err)
 {
-    send_out(wrap);
+    flush_buffer(wrap);
     if (wrap->status != MAKI_OK && err) *err = wrap->err;
     return wrap->status;
 }

@@ -7,7 +7,8 @@
  *
  * Control characters are replaced: the output of a model must not move the cursor.
  *
- * Nothing is allocated.  The first failure of the sink sticks, and maki_text_wrap_flush returns it. */
+ * Nothing is allocated.  After the first failure of the sink nothing is written, and maki_text_wrap_flush returns
+ * that failure. */
 #ifndef MAKI_CHAT_TEXT_WRAP_H
 #define MAKI_CHAT_TEXT_WRAP_H
 
@@ -16,7 +17,7 @@
 
 #include <maki/env.h>
 
-/* How a character styles: any of these together. */
+/* The style of a character: a bit set. */
 typedef enum maki_style {
     MAKI_STYLE_PLAIN = 0,
     MAKI_STYLE_BOLD = 1,
@@ -48,7 +49,8 @@ typedef struct maki_text_wrap {
     maki_text_wrap_char word[MAKI_TEXT_WRAP_WORD]; /* pending, incomplete */
     size_t word_len;
     unsigned word_width;
-    char prefix[MAKI_TEXT_WRAP_PREFIX]; /* of each line that continues this one */
+    char prefix
+        [MAKI_TEXT_WRAP_PREFIX]; /* written at the start of each line that continues this one */
     size_t prefix_len;
     unsigned prefix_width;
 

@@ -1,4 +1,5 @@
-/* answer_print.c -- print the answer of an operation as lines and tables; the row "fields", a line for each field, is for any. */
+/* answer_print.c -- print the JSON answer of an operation as lines and tables, by a table of formats; "fields", a line for
+ * each field, is the default. */
 #include "answer_print.h"
 
 #include <stdio.h>
@@ -26,18 +27,18 @@ static void print_fork(maki_str answer, const cli_typed *typed)
                (int)path.len, path.ptr);
 }
 
-/* How many facts of what a summary stands for are in it. */
+/* How many facts of the summarized messages the summary contains. */
 static void print_facts(maki_str answer)
 {
-    double kept = maki_json_number_field(answer, "factsKept"),
-           facts = kept + maki_json_number_field(answer, "factsLost");
-    if (facts > 0) printf(", %.0f of %.0f facts kept", kept, facts);
+    double retained = maki_json_number_field(answer, "factsKept"),
+           facts = retained + maki_json_number_field(answer, "factsLost");
+    if (facts > 0) printf(", %.0f of %.0f facts kept", retained, facts);
 }
 
 static void print_change(maki_str answer, const cli_typed *typed)
 {
     const cli_style *s = &typed->style;
-    maki_str type; /* without escapes */
+    maki_str type; /* contains no escapes */
     char effect[240];
     double event = maki_json_number_field(answer, "event");
     printf("%s%s%s", s->green, typed->shown.command->done, s->off);
@@ -61,7 +62,7 @@ static void print_warning(maki_str answer)
         fprintf(stderr, "maki session: %s\n", text);
 }
 
-static void print_ago(double ms)
+static void print_age(double ms)
 {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);
@@ -78,11 +79,11 @@ static void print_ago(double ms)
 
 static void print_session(maki_str session, const cli_style *s)
 {
-    char id[9], model[28], use[16];
+    char id[9], model[28], usage[16];
     printf("%s%-9s%s", s->cyan, maki_json_text_field(session, "id", id, sizeof id), s->off);
-    print_ago(maki_json_number_field(session, "updatedAt"));
+    print_age(maki_json_number_field(session, "updatedAt"));
     printf("%5.0f %5s %9.0f of %8.0f  %-28s ", maki_json_number_field(session, "messages"),
-           maki_json_text_field(session, "contextUsage", use, sizeof use),
+           maki_json_text_field(session, "contextUsage", usage, sizeof usage),
            maki_json_number_field(session, "tokens"), maki_json_number_field(session, "window"),
            maki_json_text_field(session, "model", model, sizeof model));
     char key[200];
@@ -187,21 +188,21 @@ static void print_limit(maki_str answer, const cli_typed *typed)
     const cli_style *s = &typed->style;
     double limit = maki_json_number_field(answer, "limit"),
            turns = maki_json_number_field(answer, "turns"),
-           left = maki_json_number_field(answer, "left"),
+           remaining = maki_json_number_field(answer, "left"),
            event = maki_json_number_field(answer, "event");
     const char *plural = turns == 1 ? "" : "s";
     char effect[240];
     if (limit <= 0)
         printf("It has no limit, and %.0f turn%s in view.\n", turns, plural);
-    else if (left >= turns)
+    else if (remaining >= turns)
         printf("%.0f turn%s in view, %.0f allowed: nothing to hide.\n", turns, plural, limit);
     else if (event <= 0)
         printf("%.0f turn%s in view, %.0f allowed: %.0f would be left.\n", turns, plural, limit,
-               left);
+               remaining);
     else
         printf("%sHidden%s: %s; %.0f of %.0f turn%s left. maki history undo %s %.0f undoes it.\n",
                s->green, s->off, maki_json_text_field(answer, "effect", effect, sizeof effect),
-               left, turns, plural, typed->typed.conversation, event);
+               remaining, turns, plural, typed->typed.conversation, event);
 }
 
 static void print_run(maki_str answer, const cli_typed *typed)

@@ -1,11 +1,11 @@
-/* answer_print.h -- how the answer of a command is printed for a person, by the column `answer` of its row in the table of
- * operations. */
+/* answer_print.h -- print the answer of a command for a person: the column `answer` of its row in the table of operations
+ * names the format. */
 #ifndef MAKI_CLI_ANSWER_PRINT_H
 #define MAKI_CLI_ANSWER_PRINT_H
 
 #include "cli.h"
 
-/* The command line, and the command it is for. */
+/* A parsed command line, and the command that it names. */
 typedef struct cli_typed {
     maki_op_bound_command shown;
     maki_op_typed typed;
@@ -15,7 +15,7 @@ typedef struct cli_typed {
 typedef struct answer_row {
     const char *name;
     void (*print)(maki_str answer, const cli_typed *typed);
-    /* Instead of an operation, for a whole conversation (stream.c); returns the exit code. */
+    /* Instead of an operation, for commands that stream a conversation (stream.c); returns the exit code. */
     int (*run)(maki *m, const cli_typed *typed);
 } answer_row;
 

@@ -1,4 +1,4 @@
-/* cli.h -- what the commands share: their table, the library handle they open, errors, output.
+/* cli.h -- shared by the commands: their declarations, option parsing, the library handle, errors, output, progress bars.
  *
  * The commands use the public headers, like any other program, and src/base.  Each returns its exit code; main.c flushes
  * standard output and turns a failed write into an exit code of its own. */
@@ -46,7 +46,7 @@ extern const cli_command cli_tokens;
 extern const cli_command cli_tour;
 extern const cli_command cli_verify;
 
-/* Text styles: empty strings unless `out` is a terminal that wants them. */
+/* Text styles: empty strings unless `fd` is a terminal that supports them, and NO_COLOR is not set. */
 typedef struct cli_style {
     const char *bold, *dim, *red, *green, *yellow, *cyan, *off;
 } cli_style;
@@ -54,10 +54,10 @@ cli_style cli_style_of(int fd);
 
 /* Print "maki DOING: message" to standard error; returns the exit code of the status. */
 int cli_fail(const char *doing, const maki_err *err);
-/* A usage error: print it, and where the help is.  Returns 2. */
+/* A usage error: print it, and the command that prints the help.  Returns 2. */
 int cli_misuse(const char *command, const char *what, const char *detail);
 /* A usage error: an unknown `what` ("subcommand"), or none when `name` is empty.  `names` ("show|check") are those that
- * exist: print the one that was probably meant, else all.  Returns 2. */
+ * exist: print the nearest one, else all.  Returns 2. */
 int cli_unknown(const char *command, const char *what, const char *name, const char *names);
 /* The same for a usage error that the library found. */
 int cli_misuse_err(const char *command, const maki_err *err);
@@ -65,7 +65,7 @@ int cli_misuse_err(const char *command, const maki_err *err);
 /* A sink to standard output.  SIGPIPE ends the program: a closed pipe is no error to report. */
 maki_sink cli_stdout(void);
 
-/* A progress bar on the terminal of standard error, once the work has taken a second; nothing elsewhere. */
+/* A progress bar on standard error, after the first second; nothing unless that is a terminal. */
 typedef struct cli_progress {
     int64_t next_ms; /* when it may be drawn again (maki_monotonic_ms) */
     bool shown;
@@ -102,10 +102,10 @@ const char *cli_s(uint64_t n);
 /* The page of all settings, docs/configuration.md, from their table (config_reference.c). */
 void cli_print_config_reference(void);
 
-/* A buffer, and its text: cli_text ends the program when memory ran out, for a command has nothing to lose. */
+/* A buffer, and its text: cli_text exits when memory ran out. */
 maki_buf cli_buf(void);
 maki_str cli_text(const maki_buf *buf);
-/* Run an operation; its output goes to `output`, and on MAKI_OK *answer is that, checked as JSON. */
+/* Run an operation; its output goes to `output`, and on MAKI_OK *answer is the output, validated as JSON. */
 maki_status cli_run_op(maki *m, const char *op, maki_str input, maki_buf *output, maki_str *answer,
                        maki_err *err);
 

@@ -110,8 +110,8 @@ static void print_source(const maki_config_value *v, const char *file)
         printf("default");
 }
 
-/* The width in columns of a terminal; East Asian characters and emoji take two. */
-static size_t columns(const char *text, size_t len)
+/* The width in terminal columns: two for East Asian characters and emoji. */
+static size_t display_width(const char *text, size_t len)
 {
     size_t n = 0;
     for (size_t i = 0; i < len; i++) {
@@ -124,9 +124,9 @@ static size_t columns(const char *text, size_t len)
 static void print_padded(const char *text, size_t len, size_t width)
 {
     size_t shown = len;
-    while (columns(text, shown) > width)
+    while (display_width(text, shown) > width)
         shown = maki_utf8_truncate((maki_str){ text, shown }, shown - 1).len;
-    printf("%.*s%*s  ", (int)shown, text, (int)(width - columns(text, shown)), "");
+    printf("%.*s%*s  ", (int)shown, text, (int)(width - display_width(text, shown)), "");
 }
 
 static void print_value(const maki_config_value *v, const char *file, bool table)
@@ -144,11 +144,11 @@ static void print_value(const maki_config_value *v, const char *file, bool table
     printf("\n");
 }
 
-/* `above` itself, or a setting below it; NULL: any. */
-static bool is_below(const char *path, const char *above)
+/* Is `path` the setting `prefix`, or one below it?  NULL: true. */
+static bool has_prefix(const char *path, const char *prefix)
 {
-    size_t n = above ? strlen(above) : 0;
-    return n == 0 || (strncmp(path, above, n) == 0 && (path[n] == '\0' || path[n] == '.'));
+    size_t n = prefix ? strlen(prefix) : 0;
+    return n == 0 || (strncmp(path, prefix, n) == 0 && (path[n] == '\0' || path[n] == '.'));
 }
 
 static int show_table(const maki_config *config, const request *r)
@@ -156,7 +156,7 @@ static int show_table(const maki_config *config, const request *r)
     maki_config_value value;
     size_t shown = 0;
     for (size_t cursor = 0; maki_config_next_value(config, &cursor, &value);) {
-        if (!is_below(value.path, r->argument)) continue;
+        if (!has_prefix(value.path, r->argument)) continue;
         print_value(&value, maki_config_file(config), isatty(STDOUT_FILENO));
         shown++;
     }

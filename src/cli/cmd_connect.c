@@ -1,8 +1,8 @@
 /* cmd_connect.c -- maki connect: start an agent pointed at the daemon.
  *
- * A row for each agent says how it gets a base URL: from environment variables, from arguments, or from a file that Maki writes
- * and an argument or a variable names.  The agent's own settings are never written, and its key stays where it is.  The
- * files are in the directory `connect` of Maki's state; they hold no secret. */
+ * A row of the table defines how an agent gets its base URL: from environment variables, from arguments, or from a
+ * file that Maki writes and an argument or a variable names.  The agent's own settings are never written, and its key
+ * stays where it is.  The files are in the directory `connect` of Maki's state; they hold no secret. */
 #include <errno.h>
 #include <limits.h>
 #include <stddef.h>
@@ -32,24 +32,24 @@ static const char notes[] = "\n"
                             "  maki connect codex -- exec \"fix the failing test\"\n"
                             "  maki connect opencode --model qwen3-coder --print\n";
 
-enum { WORDS_MAX = 12 };
+enum { VALUES_MAX = 12 };
 
 /* In all strings {url} is the daemon's address, {model} the value of --model and {directory} the directory of Maki's files. */
 typedef struct agent_row {
     const char *name; /* of the agent, and of its command */
     const char *install;
-    const char *variables[WORDS_MAX]; /* NAME=VALUE */
-    const char *arguments[WORDS_MAX]; /* before those of the command line */
-    const char *model_variables[WORDS_MAX];
-    const char *model_arguments[WORDS_MAX]; /* with --model, after `arguments` */
-    const char *file;                       /* to write, below {directory}; NULL: none */
-    const char *text, *model_text;          /* its content without and with --model */
-    bool (*needs_file)(void);               /* NULL: always */
-    const char *file_variable;              /* NAME=VALUE that names it; NULL: an argument does */
+    const char *variables[VALUES_MAX]; /* NAME=VALUE */
+    const char *arguments[VALUES_MAX]; /* before those of the command line */
+    const char *model_variables[VALUES_MAX];
+    const char *model_arguments[VALUES_MAX]; /* with --model, after `arguments` */
+    const char *file;                        /* to write, below {directory}; NULL: none */
+    const char *text, *model_text;           /* its content without and with --model */
+    bool (*needs_file)(void);                /* NULL: always */
+    const char *file_variable;               /* NAME=VALUE that names it; NULL: an argument does */
 } agent_row;
 
-/* Gemini CLI uses another base URL only when its settings select an API key.  If the user's settings do not, it gets a home
- * directory of Maki's whose settings do. */
+/* Gemini CLI uses another base URL only when its settings select an API key.  If the user's settings do not, a home
+ * directory below Maki's, whose settings do, is passed to it. */
 static bool gemini_needs_home(void)
 {
     char path[PATH_MAX], text[65536];
@@ -131,16 +131,16 @@ typedef struct launch {
     const agent_row *agent;
     cli_url url;
     const char *given_url;
-    const char *model; /* NULL: the agent's own choice */
+    const char *model; /* NULL: the agent's default */
     bool print;
     char directory[PATH_MAX];
-    char *variables[2 * WORDS_MAX + 1]; /* NAME=VALUE, ended by NULL */
-    char **arguments;                   /* the command and all it is given, ended by NULL */
+    char *variables[2 * VALUES_MAX + 1]; /* NAME=VALUE, ended by NULL */
+    char **arguments;                    /* the argv of the agent, ended by NULL */
     size_t variable_count, argument_count;
 } launch;
 
-/* A C string of the buffer, which the caller frees. */
-static char *copy_text(maki_buf *buf)
+/* Move the buffer into a C string, which the caller frees. */
+static char *move_to_string(maki_buf *buf)
 {
     maki_str text = cli_text(buf);
     char *copy = strndup(text.len ? text.ptr : "", text.len);
@@ -168,20 +168,20 @@ static char *expand(const launch *p, const char *shape)
             maki_buf_add_byte(&text, *shape);
         shape += i < 3 ? strlen(placeholders[i].name) : 1;
     }
-    return copy_text(&text);
+    return move_to_string(&text);
 }
 
 static void expand_all(const launch *p, const char *const *shapes, char **out, size_t *count)
 {
-    for (size_t i = 0; i < WORDS_MAX && shapes[i]; i++)
+    for (size_t i = 0; i < VALUES_MAX && shapes[i]; i++)
         out[(*count)++] = expand(p, shapes[i]);
 }
 
-/* `extra`: the agent's arguments of our command line. */
+/* `extra`: the arguments after --, for the agent. */
 static void build_launch(launch *p, char **extra, int extra_count)
 {
     const agent_row *agent = p->agent;
-    p->arguments = calloc(2 * WORDS_MAX + (size_t)extra_count + 2, sizeof *p->arguments);
+    p->arguments = calloc(2 * VALUES_MAX + (size_t)extra_count + 2, sizeof *p->arguments);
     if (!p->arguments) exit(maki_status_exit(MAKI_NOMEM));
     p->arguments[p->argument_count++] = expand(p, agent->name);
     expand_all(p, agent->variables, p->variables, &p->variable_count);
@@ -193,7 +193,7 @@ static void build_launch(launch *p, char **extra, int extra_count)
     for (int i = 0; i < extra_count; i++) {
         maki_buf copy = cli_buf();
         maki_buf_add(&copy, maki_str_of(extra[i]));
-        p->arguments[p->argument_count++] = copy_text(&copy);
+        p->arguments[p->argument_count++] = move_to_string(&copy);
     }
 }
 
@@ -206,7 +206,7 @@ static void free_launch(launch *p)
     free(p->arguments);
 }
 
-/* ---- Maki's file --------------------------------------------------------------------------------- */
+/* ---- the agent's file ---------------------------------------------------------------------------- */
 
 /* Write the agent's file, if it has one, atomically: another agent may be reading the old one. */
 static bool write_file(launch *p)
@@ -233,7 +233,7 @@ static bool write_file(launch *p)
 
 /* ---- running ------------------------------------------------------------------------------------- */
 
-/* An argument, quoted for a shell if need be. */
+/* Print an argument, in shell quotes if it needs them. */
 static void print_quoted(const char *word)
 {
     if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
@@ -251,7 +251,7 @@ static void print_quoted(const char *word)
     putchar('\'');
 }
 
-/* NAME='VALUE': with its name in quotes it would be a command, not a variable. */
+/* Print NAME='VALUE'; with NAME in quotes a shell would run it as a command. */
 static void print_variable(const char *variable)
 {
     size_t name = strcspn(variable, "=") + 1;
@@ -334,7 +334,7 @@ static int run_agent(const launch *p)
 
 /* ---- the command --------------------------------------------------------------------------------- */
 
-/* It needs no quoting in JSON, in a script and in a path. */
+/* A name that needs no quoting in JSON, in a script and in a path. */
 static bool is_model_name(const char *name)
 {
     return *name &&
@@ -351,18 +351,19 @@ static const maki_option flags[] = {
 static int run(int argc, char **argv)
 {
     launch p = { 0 };
-    int at = 2;
-    size_t words;
+    int separator = 2;
+    size_t positional;
     p.agent = argc > 1 ? MAKI_ROW_NAMED(agents, maki_str_of(argv[1])) : NULL;
     if (!p.agent)
         return cli_unknown("connect", "agent", argc > 1 ? argv[1] : "",
                            "claude|codex|opencode|pi|qwen|gemini");
-    while (at < argc && !cli_streq(argv[at], "--"))
-        at++;
-    int code = cli_read_options(&cli_connect, at - 1, argv + 1, &p, 1, &words);
-    if (code || words) fprintf(stderr, "maki connect: the agent's own arguments come after --\n");
-    if (code || words) return maki_status_exit(MAKI_INVALID);
-    if (at < argc) at++;
+    while (separator < argc && !cli_streq(argv[separator], "--"))
+        separator++;
+    int code = cli_read_options(&cli_connect, separator - 1, argv + 1, &p, 1, &positional);
+    if (code || positional)
+        fprintf(stderr, "maki connect: the agent's own arguments come after --\n");
+    if (code || positional) return maki_status_exit(MAKI_INVALID);
+    if (separator < argc) separator++;
     if (p.model && !is_model_name(p.model)) {
         return cli_misuse("connect", "not the name of a model: ", p.model);
     }
@@ -374,7 +375,7 @@ static int run(int argc, char **argv)
                           "");
     }
     snprintf(p.directory, sizeof p.directory, "%s/connect", home);
-    build_launch(&p, argv + at, argc - at);
+    build_launch(&p, argv + separator, argc - separator);
     code = write_file(&p) ? p.print ? print_launch(&p) : run_agent(&p) : maki_status_exit(MAKI_IO);
     free_launch(&p);
     return code;

@@ -1,4 +1,4 @@
-/* cmd_demo.c -- maki demo: an agent holds three conversations through the daemon, with no key and no model.
+/* cmd_demo.c -- maki demo: play three scripted conversations through the daemon, with no key and no model.
  *
  * The conversations are small tasks in English, Japanese and Chinese.  Requests go to the daemon like those of any agent; its
  * upstream is the fake provider, whose replies are given in the header x-fake.  Everything else is real: the proxy, the
@@ -113,14 +113,14 @@ static maki_str first_item(maki_str array)
     return maki_json_next(&iter, &item) ? item.value : (maki_str){ "", 0 };
 }
 
-/* Header fields with the reply that the fake provider gives: a text, and the call of a tool. */
-static void print_fields(maki_buf *out, const char *reply, const demo_turn *call)
+/* Header fields that set the reply of the fake provider: a text, and with `call` its tool call. */
+static void format_fields(maki_buf *out, const char *reply, const demo_turn *call)
 {
     maki_buf_print(out, "Content-Type: application/json\r\nUser-Agent: maki-demo\r\nx-fake: say:");
     for (const char *c = reply; *c; c++)
         maki_buf_print(out, "%%%02X", (unsigned)(unsigned char)*c);
     if (call) maki_buf_print(out, ",tool:%s %s", call->tool, call->arguments);
-    maki_buf_add(out, (maki_str){ "\r\n", 3 }); /* and the end of the C string */
+    maki_buf_add(out, (maki_str){ "\r\n", 3 }); /* the NUL too: it is used as a C string */
 }
 
 /* Send the messages so far, and append the reply.  `call_id` (CALL_ID_MAX bytes) gets the id of its call, or "".
@@ -129,7 +129,7 @@ static int send_request(agent *a, const char *fields, char *call_id, maki_err *e
 {
     maki_buf body = cli_buf();
     maki_buf answer = cli_buf();
-    maki_str whole;
+    maki_str value;
     maki_buf_add(&body, MAKI_LIT("{\"model\":\"fake\",\"messages\":["));
     maki_buf_add(&body, cli_text(&a->messages));
     maki_buf_add(&body, MAKI_LIT("]}"));
@@ -137,9 +137,9 @@ static int send_request(agent *a, const char *fields, char *call_id, maki_err *e
                                   cli_text(&body), &answer, err);
     maki_buf_free(&body);
     call_id[0] = '\0';
-    if (status == 200 && maki_json_check(cli_text(&answer), &whole, err) == MAKI_OK) {
+    if (status == 200 && maki_json_check(cli_text(&answer), &value, err) == MAKI_OK) {
         maki_str message =
-            maki_json_field(first_item(maki_json_field(whole, "choices")), "message");
+            maki_json_field(first_item(maki_json_field(value, "choices")), "message");
         maki_str call = first_item(maki_json_field(message, "tool_calls"));
         if (message.len) append_message(a, message);
         maki_json_text_field(call, "id", call_id, CALL_ID_MAX);
@@ -148,12 +148,12 @@ static int send_request(agent *a, const char *fields, char *call_id, maki_err *e
     return status;
 }
 
-/* A request that is answered by `reply`, and its lines. */
+/* Send a request that the fake provider answers with `reply`, and print that. */
 static int play_reply(agent *a, const char *reply, const demo_turn *call, char *call_id,
                       maki_err *err)
 {
     maki_buf fields = cli_buf();
-    print_fields(&fields, reply, call);
+    format_fields(&fields, reply, call);
     int status = send_request(a, cli_text(&fields).ptr, call_id, err);
     maki_buf_free(&fields);
     if (status == 200) print_line(a, "assistant", reply);
@@ -217,10 +217,10 @@ static bool start_daemon(servers *s, maki_err *err)
 /* A running daemon forwards /u/demo/ to port DEMO_PORT; start one when none runs, unless the user named one. */
 static bool start_servers(servers *s, bool named, maki_err *err)
 {
-    const char *expected[] = { "maki-fake-provider", "--port", DEMO_PORT, NULL };
-    const char *anywhere[] = { "maki-fake-provider", NULL };
+    const char *fixed_port[] = { "maki-fake-provider", "--port", DEMO_PORT, NULL };
+    const char *any_port[] = { "maki-fake-provider", NULL };
     if (is_answering(&s->daemon, "/maki/health")) {
-        s->provider_pid = cli_start_sibling(expected, &s->provider, err);
+        s->provider_pid = cli_start_sibling(fixed_port, &s->provider, err);
         if (s->provider_pid < 0) return false;
         if (is_answering(&s->daemon, "/u/demo/v1/models")) return true;
         maki_fail(err, MAKI_UPSTREAM,
@@ -234,11 +234,11 @@ static bool start_servers(servers *s, bool named, maki_err *err)
                   s->daemon.text);
         return false;
     }
-    s->provider_pid = cli_start_sibling(anywhere, &s->provider, err);
+    s->provider_pid = cli_start_sibling(any_port, &s->provider, err);
     return s->provider_pid > 0 && start_daemon(s, err);
 }
 
-/* Keep the daemon's page up until Ctrl-C. */
+/* Wait for Ctrl-C, so that the daemon's page stays available. */
 static void wait_for_user(const servers *s)
 {
     sigset_t set;
@@ -288,9 +288,9 @@ static int run(int argc, char **argv)
 {
     servers s = { .provider_pid = -1, .daemon_pid = -1 };
     request r = { 0 };
-    size_t words;
+    size_t positional;
     maki_err err = { 0 };
-    int code = cli_read_options(&cli_demo, argc, argv, &r, 0, &words);
+    int code = cli_read_options(&cli_demo, argc, argv, &r, 0, &positional);
     if (code) return code;
     code = cli_url_of_daemon("demo", r.url, &s.daemon);
     if (code) return code;

@@ -1,6 +1,7 @@
-/* cmd_doctor.c -- maki doctor: self test.
+/* cmd_doctor.c -- maki doctor: self test of the operations, a conversation, the configuration, the daemon and the
+ * provider.
  *
- * Prints a line for each check and goes on after a failure; the exit code is that of the first.  What it writes is in a
+ * Prints a line for each check and continues after a failure; the exit code is that of the first.  What it writes is in a
  * temporary directory, which is removed. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,19 +45,19 @@ static maki_status run_op(maki *m, const char *op, const char *input, maki_err *
     return st;
 }
 
-static void try_operations(maki *m)
+static void check_operations(maki *m)
 {
     char detail[80];
-    size_t tried = 0;
+    size_t count = 0;
     for (size_t i = 0; i < maki_op_count(); i++) {
         const maki_op_info *op = maki_op_at(i);
         maki_err err = { 0 };
         if (strcmp(op->forms[0].class_name, "pure") != 0) continue;
         maki_status st = run_op(m, op->name, op->forms[0].example, &err);
         if (st != MAKI_OK) report(op->name, st, err.msg);
-        tried++;
+        count++;
     }
-    snprintf(detail, sizeof detail, "%zu examples", tried);
+    snprintf(detail, sizeof detail, "%zu examples", count);
     report("operations", MAKI_OK, detail);
 }
 
@@ -87,7 +88,7 @@ static maki_status append_messages(maki *m, maki_err *err)
     return st;
 }
 
-static void try_conversation(maki *m)
+static void check_conversation(maki *m)
 {
     static const char *const steps[][2] = {
         { "history.condense", "{\"conversation\":\"talk.jsonl\"}" },
@@ -107,16 +108,16 @@ static void try_conversation(maki *m)
     report("verify", st, st == MAKI_OK ? "" : err.msg);
 }
 
-/* ---- this machine's settings ------------------------------------------------------------------------- */
+/* ---- the environment --------------------------------------------------------------------------------- */
 
 static void check_home(void)
 {
     char path[MAKI_PATH_MAX];
     maki_err err = { 0 };
-    bool known = maki_home(path, sizeof path);
-    if (!known) maki_fail(&err, MAKI_NOTFOUND, "set MAKI_HOME or HOME");
+    bool found = maki_home(path, sizeof path);
+    if (!found) maki_fail(&err, MAKI_NOTFOUND, "set MAKI_HOME or HOME");
     maki_env env = maki_env_system();
-    if (known && maki_make_directories(env.files, path, &err) == MAKI_OK &&
+    if (found && maki_make_directories(env.files, path, &err) == MAKI_OK &&
         access(path, R_OK | W_OK | X_OK) != 0)
         maki_fail_errno(&err, path);
     report("state directory", err.status, err.status == MAKI_OK ? path : err.msg);
@@ -135,12 +136,12 @@ static void check_daemon(void)
         return;
     }
     int status = cli_http_request(&url, "GET", "/maki/health", "", MAKI_LIT(""), &body, &err);
-    bool ours = status == 200 && maki_json_check(cli_text(&body), &health, &err) == MAKI_OK &&
-                maki_json_field(health, "recording").len;
-    if (ours && maki_json_true(maki_json_field(health, "recording"))) {
+    bool is_maki = status == 200 && maki_json_check(cli_text(&body), &health, &err) == MAKI_OK &&
+                   maki_json_field(health, "recording").len;
+    if (is_maki && maki_json_true(maki_json_field(health, "recording"))) {
         snprintf(detail, sizeof detail, "runs at %s and records", url.text);
         report("daemon", MAKI_OK, detail);
-    } else if (ours) {
+    } else if (is_maki) {
         snprintf(detail, sizeof detail, "runs at %s and does not record; see maki status",
                  url.text);
         report("daemon", MAKI_IO, detail);
@@ -198,17 +199,17 @@ static int run(int argc, char **argv)
     static const char *const files[] = { "talk.jsonl", "talk.events.jsonl", "talk.idx" };
     maki *m = NULL;
     maki_err err = { 0 };
-    size_t words;
-    int code = cli_read_options(&cli_doctor, argc, argv, NULL, 0, &words);
+    size_t positional;
+    int code = cli_read_options(&cli_doctor, argc, argv, NULL, 0, &positional);
     if (code) return code;
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("doctor", &err);
     printf("maki %s\n", maki_version());
     check_settings(); /* before the working directory changes */
-    try_operations(m);
+    check_operations(m);
     if (!mkdtemp(directory) || chdir(directory) != 0) {
         report("a temporary directory", MAKI_IO, "/tmp is not writable");
     } else {
-        try_conversation(m);
+        check_conversation(m);
         for (size_t i = 0; i < sizeof files / sizeof files[0]; i++)
             unlink(files[i]);
         if (chdir("/") == 0) rmdir(directory);

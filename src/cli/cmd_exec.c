@@ -1,7 +1,7 @@
-/* cmd_exec.c -- maki serve and maki chat: each replaces this process by a program of its own, maki-serve or maki-chat.
+/* cmd_exec.c -- maki serve and maki chat: replace this process with the program maki-serve or maki-chat.
  *
- * Those need libevent, libcurl and libedit, which take milliseconds to load; `maki` itself does not.  They have the tables of
- * their options, so they answer --help too. */
+ * Those need libevent, libcurl and libedit, which take milliseconds to load; `maki` itself does not.  Their options are
+ * defined there, so those programs print --help too. */
 #include "cli.h"
 #include "http.h"
 

@@ -1,7 +1,7 @@
 /* cmd_group.c -- maki history and maki session: commands that are rows of the table of operations (<maki/op.h>).
  *
- * A row has the arguments and options of the command and says how the answer is printed (answer_print.h); no command is
- * treated by its name here. */
+ * A row defines the arguments, the options and the answer format (answer_print.h) of a command; no code here depends on
+ * the name of a command. */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /* cmd_op.c -- maki op: any operation, JSON in, JSON out.
  *
- * The answer, an error too, goes to standard output; standard error has the error for a person, the exit code its class. */
+ * The answer, an error too, goes to standard output; the error is also printed to standard error, and sets the exit code. */
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
@@ -34,7 +34,7 @@ static void print_fields(const maki_op_field *fields, const cli_style *s)
     }
 }
 
-/* What a form touches, in words. */
+/* What a form of an operation reads or writes, as a phrase. */
 static const char *effect_of(const maki_op_form *form)
 {
     if (strcmp(form->class_name, "pure") == 0) return "computes its answer from the input alone";
@@ -138,19 +138,19 @@ static const maki_option flags[] = {
 static int run(int argc, char **argv)
 {
     request r = { 0 };
-    size_t words;
+    size_t positional;
     if (argc < 2) {
         fputs(usage, stderr);
         return maki_status_exit(MAKI_INVALID);
     }
-    int code = cli_read_options(&cli_op, argc, argv, &r, 2, &words);
+    int code = cli_read_options(&cli_op, argc, argv, &r, 2, &positional);
     if (code) return code;
-    if (r.help && words == 0) return fputs(usage, stdout) < 0;
-    if (words && (r.list || r.lines)) return cli_misuse("op", "too many arguments: ", argv[0]);
+    if (r.help && positional == 0) return fputs(usage, stdout) < 0;
+    if (positional && (r.list || r.lines)) return cli_misuse("op", "too many arguments: ", argv[0]);
     if (r.list) return print_list(r.json);
     if (r.lines) return run_lines();
-    if (words == 0) return cli_misuse("op", "missing: ", "NAME");
-    return r.help ? print_help_of(argv[0]) : run_op(argv[0], words == 2 ? argv[1] : NULL);
+    if (positional == 0) return cli_misuse("op", "missing: ", "NAME");
+    return r.help ? print_help_of(argv[0]) : run_op(argv[0], positional == 2 ? argv[1] : NULL);
 }
 
 const cli_command cli_op = {

@@ -1,4 +1,4 @@
-/* cmd_status.c -- maki status and maki stop: the daemon that runs, asked at /maki/health. */
+/* cmd_status.c -- maki status and maki stop: find the running daemon by /maki/health, print its state or stop it. */
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
@@ -41,9 +41,9 @@ static const maki_option flags[] = {
     { "--json", offsetof(request, json), "as JSON, the answer of /maki/health" },
 };
 
-/* Ask the daemon.  Returns 0 and its answer, or the exit code after printing the error. */
-static int ask(const cli_command *command, const request *r, cli_url *url, maki_buf *body,
-               maki_str *health)
+/* Request /maki/health.  Returns 0 and sets *url and *health, or returns the exit code after printing the error. */
+static int get_health(const cli_command *command, const request *r, cli_url *url, maki_buf *body,
+                      maki_str *health)
 {
     maki_err err = { 0 };
     int code = cli_url_of_daemon(command->name, r->url, url);
@@ -67,7 +67,7 @@ static void print_time(double ms)
         fputs(text, stdout);
 }
 
-static double number(maki_str health, const char *field)
+static double number_field(maki_str health, const char *field)
 {
     maki_str value = maki_json_field(health, field);
     return value.len ? maki_json_double(value) : 0;
@@ -84,21 +84,22 @@ static void print_status(const cli_url *url, maki_str health)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
     maki_str failure = maki_json_field(health, "lastFailure");
-    bool records = maki_json_true(maki_json_field(health, "recording"));
+    bool recording = maki_json_true(maki_json_field(health, "recording"));
     printf("%smaki", s.bold);
     print_text(" ", health, "version");
-    printf("%s at %s/, process %.0f, since ", s.off, url->text, number(health, "pid"));
-    print_time(number(health, "started"));
-    print_text(records ? "\nrecords into " : "\ndoes not record into ", health, "home");
-    if (!records) print_text(": ", health, "why");
+    printf("%s at %s/, process %.0f, since ", s.off, url->text, number_field(health, "pid"));
+    print_time(number_field(health, "started"));
+    print_text(recording ? "\nrecords into " : "\ndoes not record into ", health, "home");
+    if (!recording) print_text(": ", health, "why");
     printf("\nrequests %.0f, of which %.0f were recorded; %.0f in progress\n",
-           number(health, "requests"), number(health, "exchanges"), number(health, "open"));
+           number_field(health, "requests"), number_field(health, "exchanges"),
+           number_field(health, "open"));
     if (maki_json_kind_of(failure) != MAKI_JSON_OBJECT) {
         printf("nothing failed since it was started\n");
         return;
     }
     printf("%slast failure%s ", s.yellow, s.off);
-    print_time(number(failure, "ts"));
+    print_time(number_field(failure, "ts"));
     print_text(" ", failure, "text");
     printf("\n");
 }
@@ -107,11 +108,11 @@ static int run_status(int argc, char **argv)
 {
     request r = { 0 };
     cli_url url;
-    size_t words;
+    size_t positional;
     maki_str health;
     maki_buf body = cli_buf();
-    int code = cli_read_options(&cli_status, argc, argv, &r, 0, &words);
-    if (code == 0) code = ask(&cli_status, &r, &url, &body, &health);
+    int code = cli_read_options(&cli_status, argc, argv, &r, 0, &positional);
+    if (code == 0) code = get_health(&cli_status, &r, &url, &body, &health);
     if (code == 0 && r.json)
         printf("%.*s\n", MAKI_PRINTED(health));
     else if (code == 0)
@@ -120,7 +121,7 @@ static int run_status(int argc, char **argv)
     return code;
 }
 
-/* Wait until it has removed its pid file, its last act; it bounds itself how long that takes (serve.timeouts.stop). */
+/* Wait until the daemon has removed its pid file, the last step of its stop; serve.timeouts.stop limits the duration. */
 static void wait_for_end(pid_t pid)
 {
     struct timespec interval = { .tv_nsec = 20 * 1000 * 1000 };
@@ -133,14 +134,14 @@ static int run_stop(int argc, char **argv)
 {
     request r = { 0 };
     cli_url url;
-    size_t words;
+    size_t positional;
     maki_str health;
     maki_err err = { 0 };
     maki_buf body = cli_buf();
-    int code = cli_read_options(&cli_stop_daemon, argc, argv, &r, 0, &words);
-    if (code == 0) code = ask(&cli_stop_daemon, &r, &url, &body, &health);
+    int code = cli_read_options(&cli_stop_daemon, argc, argv, &r, 0, &positional);
+    if (code == 0) code = get_health(&cli_stop_daemon, &r, &url, &body, &health);
     if (code == 0) {
-        pid_t pid = (pid_t)number(health, "pid");
+        pid_t pid = (pid_t)number_field(health, "pid");
         if (pid <= 0 || kill(pid, SIGTERM) != 0) {
             maki_fail_errno(&err, "cannot signal the daemon");
             code = cli_fail("stop", &err);

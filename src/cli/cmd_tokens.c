@@ -1,6 +1,6 @@
-/* cmd_tokens.c -- maki tokens: count, encode and decode.
+/* cmd_tokens.c -- maki tokens: count, encode and decode the tokens of files, messages, a text or standard input.
  *
- * A file that fails keeps its error in its token_file; the others are processed, the errors printed after the table, and the
+ * The error of a file is stored in its token_file; the others are processed, the errors printed after the table, and the
  * exit code is that of the first. */
 #include <inttypes.h>
 #include <math.h>
@@ -44,7 +44,7 @@ typedef struct arguments {
     size_t count;
 } arguments;
 
-/* What is counted with, and how exact that is for the model. */
+/* The encoding to count with, the factor for the model, and the possible error. */
 typedef struct token_counter {
     const maki_encoding *encoding;
     double factor, error;
@@ -79,7 +79,7 @@ static int parse(int argc, char **argv, arguments *a)
     return 0;
 }
 
-/* The counter for a model, by the operation tokens.models. */
+/* Look up the counter of a model with the operation tokens.models. */
 static int find_model(maki *m, const char *model, token_counter *out)
 {
     maki_buf input = cli_buf(), output = cli_buf();
@@ -105,7 +105,7 @@ static int find_model(maki *m, const char *model, token_counter *out)
     return code;
 }
 
-static int choose_counter(const arguments *a, token_counter *out)
+static int select_counter(const arguments *a, token_counter *out)
 {
     maki *m = NULL;
     maki_err err = { 0 };
@@ -139,7 +139,7 @@ typedef struct totals {
     size_t files, binary;
 } totals;
 
-static totals add_up(const token_files *files, const token_counter *counter)
+static totals sum_files(const token_files *files, const token_counter *counter)
 {
     totals t = { 0 };
     for (size_t i = 0; i < files->count; i++) {
@@ -186,7 +186,7 @@ static void print_exactness(const arguments *a, const token_counter *counter, co
 static void print_table(const token_files *files, const arguments *a, const token_counter *counter)
 {
     cli_style s = cli_style_of(STDOUT_FILENO);
-    totals t = add_up(files, counter);
+    totals t = sum_files(files, counter);
     printf("%s%14s  %s%14s  %11s  %s%s\n", s.dim, counter->exact ? "tokens" : "about tokens",
            a->messages ? " messages  " : "", "bytes", "bytes/token", "file", s.off);
     for (size_t i = 0; i < files->count; i++) {
@@ -201,7 +201,7 @@ static void print_table(const token_files *files, const arguments *a, const toke
 
 static void print_json(const token_files *files, const arguments *a, const token_counter *counter)
 {
-    totals t = add_up(files, counter);
+    totals t = sum_files(files, counter);
     maki_jw w;
     maki_jw_init(&w, cli_stdout(), NULL);
     maki_jw_print(&w, "{'tokens':%i,'bytes':%i,'encoding':%z,'exact':%b", t.tokens, t.bytes,
@@ -370,14 +370,14 @@ static maki_status write_ids(void *ctx, const uint32_t *ids, size_t n, maki_err 
     id_writer *w = ctx;
     for (size_t i = 0; i < n; i++) {
         char text[12];
-        int begin = sizeof text;
+        int first = sizeof text;
         uint32_t id = ids[i];
         do {
-            text[--begin] = (char)('0' + id % 10);
+            text[--first] = (char)('0' + id % 10);
             id /= 10;
         } while (id);
         if (w->count++) fputs_unlocked(w->separator, stdout);
-        fwrite_unlocked(text + begin, 1, sizeof text - (size_t)begin, stdout);
+        fwrite_unlocked(text + first, 1, sizeof text - (size_t)first, stdout);
     }
     if (!ferror(stdout)) return MAKI_OK;
     return maki_fail_errno(err, "");
@@ -417,7 +417,7 @@ typedef struct id_reader {
     const maki_encoding *encoding;
     uint64_t id, count;
     bool in_number;
-    maki_jw *json; /* the ids are written here, not decoded; NULL: decoded */
+    maki_jw *json; /* write the ids as JSON to this; NULL: decode them */
 } id_reader;
 
 static int end_number(id_reader *r)
@@ -445,7 +445,7 @@ static int end_number(id_reader *r)
     return 0;
 }
 
-/* Integers, separated by white space, commas or brackets. */
+/* Parse integers, separated by white space, commas or brackets, and decode each. */
 static int decode_bytes(id_reader *r, const char *text, size_t n)
 {
     int code = 0;
@@ -526,13 +526,13 @@ static int run(int argc, char **argv)
 {
     arguments a = { 0 };
     token_counter counter;
-    const char *what = argc > 1 ? argv[1] : "";
-    bool count = cli_streq(what, "count"), encode = cli_streq(what, "encode");
-    if (!count && !encode && !cli_streq(what, "decode")) {
-        return cli_unknown("tokens", "subcommand", what, "count|encode|decode");
+    const char *subcommand = argc > 1 ? argv[1] : "";
+    bool count = cli_streq(subcommand, "count"), encode = cli_streq(subcommand, "encode");
+    if (!count && !encode && !cli_streq(subcommand, "decode")) {
+        return cli_unknown("tokens", "subcommand", subcommand, "count|encode|decode");
     }
     int code = parse(argc - 1, argv + 1, &a);
-    if (code == 0) code = choose_counter(&a, &counter);
+    if (code == 0) code = select_counter(&a, &counter);
     if (code) return code;
     return count    ? run_count(&a, &counter)
            : encode ? run_encode(&a, &counter)

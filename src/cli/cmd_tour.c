@@ -1,7 +1,7 @@
 /* cmd_tour.c -- maki tour: a conversation condensed, truncated and rewound, printed after each step.
  *
- * The operations of the library compute all of it; only the summary is given to them, so no model and no key are needed.
- * A step that fails ends the program, for the tour is part of the tests. */
+ * The operations of the library compute each step; the summary is a constant, so no model and no key are needed.
+ * A step that fails ends the program with an error, because the tour is also a test. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -45,14 +45,14 @@ typedef struct tour {
     cli_style style;
 } tour;
 
-/* Run an operation on t->input, and clear that; returns `field` of the answer, which lies in t->output. */
+/* Run an operation on t->input, and clear that; returns `field` of the answer, which is in t->output. */
 static maki_str run_op(tour *t, const char *op, const char *field)
 {
     maki_err err = { 0 };
-    maki_str whole, value = { "", 0 };
-    maki_status st = cli_run_op(t->m, op, cli_text(&t->input), &t->output, &whole, &err);
+    maki_str answer, value = { "", 0 };
+    maki_status st = cli_run_op(t->m, op, cli_text(&t->input), &t->output, &answer, &err);
     maki_buf_clear(&t->input);
-    if (st != MAKI_OK || !show_field(whole, field, &value)) exit(cli_fail("tour", &err));
+    if (st != MAKI_OK || !show_field(answer, field, &value)) exit(cli_fail("tour", &err));
     return value;
 }
 
@@ -98,7 +98,7 @@ static void rewind_condensed(tour *t, maki_str condensed)
 {
     maki_str id = MAKI_LIT("\"\"");
     maki_buf messages = cli_buf();
-    maki_buf_add(&messages, condensed); /* t->output is used again */
+    maki_buf_add(&messages, condensed); /* t->output is overwritten by the next operation */
     MAKI_JSON_EACH(item, maki_json_items(cli_text(&messages))) {
         if (maki_json_true_field(item.value, "isSummary"))
             show_field(item.value, "condenseId", &id);
@@ -159,8 +159,8 @@ static int run(int argc, char **argv)
 {
     tour t = { .input = cli_buf(), .output = cli_buf(), .style = cli_style_of(STDOUT_FILENO) };
     maki_err err = { 0 };
-    size_t words;
-    int code = cli_read_options(&cli_tour, argc, argv, NULL, 0, &words);
+    size_t positional;
+    int code = cli_read_options(&cli_tour, argc, argv, NULL, 0, &positional);
     if (code) return code;
     if (maki_open(NULL, &t.m, &err) != MAKI_OK) return cli_fail("tour", &err);
     play(&t);

@@ -1,6 +1,6 @@
 /* cmd_verify.c -- maki verify and maki fsck: check the hashes of conversations, and repair damage.
  *
- * Every path is checked, also after a failure; the exit code is the largest. */
+ * Every path is checked, also after a failure; the exit code is the highest. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -76,19 +76,19 @@ static int check_all(const cli_command *command, int argc, char **argv)
     maki *m = NULL;
     maki_err err = { 0 };
     bool repair = false;
-    cli_progress watch;
+    cli_progress progress;
     size_t paths;
-    int worst = cli_read_options(command, argc, argv, &repair, SIZE_MAX, &paths);
-    if (worst) return worst;
+    int highest = cli_read_options(command, argc, argv, &repair, SIZE_MAX, &paths);
+    if (highest) return highest;
     if (paths == 0) return cli_misuse(command->name, "missing: ", "PATH");
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail(command->name, &err);
-    cli_progress_watch(m, &watch);
+    cli_progress_watch(m, &progress);
     for (size_t i = 0; i < paths; i++) {
         int code = check_path(m, command->name, argv[i], repair);
-        if (code > worst) worst = code;
+        if (code > highest) highest = code;
     }
     maki_close(m);
-    return worst;
+    return highest;
 }
 
 static int run_verify(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* config_reference.c -- docs/configuration.md, printed from the table of settings, so that the two cannot disagree. */
+/* config_reference.c -- print docs/configuration.md from the table of settings, so that the page and the parser agree. */
 #include <stdio.h>
 
 #include <maki/config.h>
@@ -72,23 +72,23 @@ static void print_named_defaults(void)
         printf("| `%s` | `%s` |\n", path, initial);
 }
 
-static bool has_setting(const maki_config_section *part, bool unused)
+static bool has_setting(const maki_config_section *section, bool unused)
 {
-    for (size_t j = 0; j < part->count; j++) {
-        if (part->settings[j].unused == unused) return true;
+    for (size_t j = 0; j < section->count; j++) {
+        if (section->settings[j].unused == unused) return true;
     }
     return false;
 }
 
-static void print_table(const maki_config_section *part, bool unused)
+static void print_table(const maki_config_section *section, bool unused)
 {
-    if (!has_setting(part, unused)) return;
-    printf("\n%s %s\n\n", unused ? "###" : "##", part->title);
-    if (!unused) printf("%s\n\n", part->help);
+    if (!has_setting(section, unused)) return;
+    printf("\n%s %s\n\n", unused ? "###" : "##", section->title);
+    if (!unused) printf("%s\n\n", section->help);
     printf("| setting | value | default | what it %s |\n|---|---|---|---|\n",
            unused ? "will do" : "does");
-    for (size_t j = 0; j < part->count; j++) {
-        if (part->settings[j].unused == unused) print_setting(&part->settings[j]);
+    for (size_t j = 0; j < section->count; j++) {
+        if (section->settings[j].unused == unused) print_setting(&section->settings[j]);
     }
 }
 

@@ -1,7 +1,8 @@
-/* daemon_address.c -- where the daemon is, for the commands that talk to it.
+/* daemon_address.c -- find the address of the daemon, for the commands that send requests to it.
  *
  * In:    --url, $MAKI_URL, serve.pid in the state directory (daemon/pid_file.h), serve.listen of maki.yaml.
- * Out:   the first of them that says something.  A pid file whose process is gone says nothing. */
+ * Out:   the URL of the first of them that is present, else the default port.  A pid file whose process has ended is
+ *        ignored. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -25,8 +26,8 @@ pid_t cli_daemon_pid(cli_url *out)
     return cli_url_parse(address, out) ? (pid_t)pid : 0;
 }
 
-/* Of serve.listen, from this machine: an address that stands for all of them, or a port, is reached by loopback. */
-static bool read_config(cli_url *out)
+/* The URL of serve.listen from this machine: loopback for a wildcard address (0.0.0.0, [::]) or a port. */
+static bool url_from_config(cli_url *out)
 {
     char url[300];
     maki_config *config = NULL;
@@ -36,10 +37,10 @@ static bool read_config(cli_url *out)
     if (maki_config_open(&options, &config, NULL) == MAKI_OK &&
         maki_config_entry(config, "serve.listen", 0, &listen)) {
         const char *port = strrchr(listen.ptr, ':');
-        bool any = !port || strncmp(listen.ptr, "0.0.0.0:", 8) == 0 ||
-                   strncmp(listen.ptr, "[::]:", 5) == 0;
-        snprintf(url, sizeof url, "http://%s%.250s", any ? "127.0.0.1:" : "",
-                 any && port ? port + 1 : listen.ptr);
+        bool wildcard = !port || strncmp(listen.ptr, "0.0.0.0:", 8) == 0 ||
+                        strncmp(listen.ptr, "[::]:", 5) == 0;
+        snprintf(url, sizeof url, "http://%s%.250s", wildcard ? "127.0.0.1:" : "",
+                 wildcard && port ? port + 1 : listen.ptr);
         found = cli_url_parse(url, out);
     }
     maki_config_close(config);
@@ -54,6 +55,6 @@ int cli_url_of_daemon(const char *command, const char *given, cli_url *out)
         return cli_url_parse(given, out)
                    ? 0
                    : cli_misuse(command, "the daemon's address is http://HOST:PORT, not ", given);
-    if (!cli_daemon_pid(out) && !read_config(out)) cli_url_parse("http://127.0.0.1:4747", out);
+    if (!cli_daemon_pid(out) && !url_from_config(out)) cli_url_parse("http://127.0.0.1:4747", out);
     return 0;
 }

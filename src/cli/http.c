@@ -1,4 +1,5 @@
-/* http.c -- an HTTP/1.0 client, whose responses come without chunks and end with the connection; and child processes. */
+/* http.c -- parse URLs, send HTTP/1.0 requests (the response is not chunked and ends with the connection), and start the
+ * sibling programs. */
 #include "http.h"
 
 #include <ctype.h>
@@ -107,11 +108,11 @@ bool cli_read_all(int fd, maki_buf *out)
 /* Remove the head of a response; returns its status, 0 when it is not HTTP. */
 static int remove_head(maki_buf *answer)
 {
-    maki_str all = cli_text(answer);
-    char *end = memmem(all.ptr, all.len, "\r\n\r\n", 4);
-    if (!end || all.len < 12 || memcmp(all.ptr, "HTTP/1.", 7) != 0) return 0;
-    int status = atoi(all.ptr + 9);
-    answer->len = (size_t)(all.ptr + all.len - (end + 4));
+    maki_str response = cli_text(answer);
+    char *end = memmem(response.ptr, response.len, "\r\n\r\n", 4);
+    if (!end || response.len < 12 || memcmp(response.ptr, "HTTP/1.", 7) != 0) return 0;
+    int status = atoi(response.ptr + 9);
+    answer->len = (size_t)(response.ptr + response.len - (end + 4));
     memmove(answer->ptr, end + 4, answer->len);
     return status;
 }
@@ -139,8 +140,8 @@ int cli_http_request(const cli_url *url, const char *method, const char *path, c
 
 /* ---- sibling programs ---------------------------------------------------------------------------- */
 
-/* The build directory has them all; installed they are in MAKI_LIBEXEC, relative to the command, so that an installation
- * may be moved. */
+/* In the directory of this program (a build), or in MAKI_LIBEXEC relative to it, so that an installation can be
+ * moved. */
 bool cli_sibling_path(const char *name, char *out, size_t capacity)
 {
     static const char *const directories[] = { "", MAKI_LIBEXEC "/" };
@@ -167,7 +168,7 @@ int cli_exec(const char *command, const char *name, char **argv)
     return maki_status_exit(MAKI_NOTFOUND);
 }
 
-/* In the child: standard output into the pipe, and no life after the parent. */
+/* In the child: redirect standard output to the pipe, end with the parent, run the program. */
 static void exec_child(const char *path, const char *const argv[], int out, pid_t parent)
 {
     maki_exit_with_parent();
@@ -177,7 +178,7 @@ static void exec_child(const char *path, const char *const argv[], int out, pid_
     _exit(127);
 }
 
-/* The line with the address; later output is not read. */
+/* Read until the line with the address; later output is not read. */
 static bool read_address(int fd, cli_url *listens)
 {
     char output[512], address[256];

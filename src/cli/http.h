@@ -1,5 +1,5 @@
-/* http.h -- a blocking HTTP request without TLS, and the programs that are installed with this one: what `connect` and `demo`
- * need, and no more. */
+/* http.h -- a blocking HTTP client without TLS, the address of the daemon, and sibling programs: those installed with this
+ * one. */
 #ifndef MAKI_CLI_HTTP_H
 #define MAKI_CLI_HTTP_H
 
@@ -19,10 +19,10 @@ typedef struct cli_url {
 /* http://HOST[:PORT][/...]; false for anything else, and for characters that would need quoting in a shell, in JSON or in a
  * script. */
 bool cli_url_parse(const char *text, cli_url *out);
-/* Where the daemon is (daemon_address.c): `given` (--url) unless it is NULL, $MAKI_URL, where the daemon of the state directory
- * runs, or the first address of serve.listen.  Returns 0, or the exit code after printing the error. */
+/* The address of the daemon (daemon_address.c): `given` (--url) unless it is NULL, $MAKI_URL, that of the daemon running
+ * in the state directory, or the first of serve.listen.  Returns 0, or the exit code after printing the error. */
 int cli_url_of_daemon(const char *command, const char *given, cli_url *out);
-/* The process that serve.pid in the state directory names, and its address; 0: none, or it is gone. */
+/* The process id in serve.pid of the state directory, and the address; 0: none, or that process has ended. */
 pid_t cli_daemon_pid(cli_url *out);
 #define CLI_URL_HELP \
     "the daemon; default $MAKI_URL, else the one that runs, else serve.listen of maki.yaml"
@@ -38,12 +38,12 @@ bool cli_sibling_path(const char *name, char *out, size_t capacity);
 /* Replace this process by the sibling program `name`; returns only on failure: the exit code, after printing the error. */
 int cli_exec(const char *command, const char *name, char **argv);
 
-/* Start a sibling program that prints where it listens ("listening on http://...").  argv[0] is its name; it ends when this
- * process does.  Returns its process id, or -1 and *err. */
+/* Start a sibling program that prints its address ("listening on http://...").  argv[0] is its name; it ends with this
+ * process.  Returns its process id, or -1 and *err. */
 pid_t cli_start_sibling(const char *const argv[], cli_url *listens, maki_err *err);
 void cli_stop(pid_t pid); /* SIGTERM, and wait; accepts -1 */
 
-/* Append all that can be read from `fd`; false and errno on failure. */
+/* Read `fd` to its end and append the bytes; false and errno on failure. */
 bool cli_read_all(int fd, maki_buf *out);
 
 #endif

@@ -59,9 +59,9 @@ int cli_unknown(const char *command, const char *what, const char *name, const c
     for (const char *rest = names; maki_words_next(&rest, &known);)
         maki_suggest_candidate(&near, known);
     if (near.found.len) fprintf(stderr, ": did you mean %.*s?", MAKI_PRINTED(near.found));
-    for (const char *rest = names, *comma = "; there are "; !near.found.len; comma = ", ") {
+    for (const char *rest = names, *separator = "; there are "; !near.found.len; separator = ", ") {
         if (!maki_words_next(&rest, &known)) break;
-        fprintf(stderr, "%s%.*s", comma, MAKI_PRINTED(known));
+        fprintf(stderr, "%s%.*s", separator, MAKI_PRINTED(known));
     }
     fprintf(stderr, "\nSee maki %s%s--help.\n", command, command[0] ? " " : "");
     return maki_status_exit(MAKI_INVALID);
@@ -196,9 +196,9 @@ static int run(int argc, char **argv)
         return 0;
     }
     bool help = cli_streq(name, "help") || cli_streq(name, "--help") || cli_streq(name, "-h");
-    bool of_help = argc == 3 && (cli_streq(argv[2], "help") || cli_streq(argv[2], "version") ||
-                                 cli_streq(argv[2], "--help"));
-    if (help && (argc < 3 || of_help)) return print_help();
+    bool about_help = argc == 3 && (cli_streq(argv[2], "help") || cli_streq(argv[2], "version") ||
+                                    cli_streq(argv[2], "--help"));
+    if (help && (argc < 3 || about_help)) return print_help();
     if (help) name = argv[2];
     const cli_command *command = find_command(name);
     if (!command) return report_unknown(name);
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
 {
     signal(SIGPIPE, SIG_DFL);
     if (argc > 2 &&
-        cli_streq(argv[1], "--config")) { /* by the environment: child processes see it too */
+        cli_streq(argv[1], "--config")) { /* as a variable, so that child processes inherit it */
         if (setenv("MAKI_CONFIG", argv[2], 1) != 0) return maki_status_exit(MAKI_NOMEM);
         argv[2] = argv[0];
         argv += 2;

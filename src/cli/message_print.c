@@ -1,4 +1,4 @@
-/* message_print.c -- print messages of any provider's shape; reasoning is left out, and control characters become spaces. */
+/* message_print.c -- print messages in the format of any provider, without reasoning; control characters become spaces. */
 #include "message_print.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* message_print.h -- a message on one line of a terminal: its text, and the names of its calls and results. */
+/* message_print.h -- print JSON fields and messages: one line each, with the text, and calls and results as names. */
 #ifndef MAKI_CLI_MESSAGE_PRINT_H
 #define MAKI_CLI_MESSAGE_PRINT_H
 

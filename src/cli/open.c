@@ -1,6 +1,6 @@
 /* open.c -- open the library with the effective configuration, its log, its providers and a progress bar.
  *
- * Everything is closed by cli_close, also when cli_open stops half way: maki.yaml is checked before any work begins. */
+ * Everything is closed by cli_close, also after cli_open failed: maki.yaml is checked before any work begins. */
 #include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ void cli_print_problem(const maki_config_problem *p)
             p->warning ? "warning:" : "error:", s.off, p->message.ptr);
 }
 
-/* Only errors: `maki config check` prints the warnings. */
+/* Prints and counts errors; only `maki config check` prints warnings. */
 static void on_problem(void *ctx, const maki_config_problem *p)
 {
     size_t *errors = ctx;
@@ -78,7 +78,7 @@ void cli_close(cli_handle *h)
     *h = (cli_handle){ .m = NULL };
 }
 
-static volatile sig_atomic_t interrupted; /* a handler can reach nothing else */
+static volatile sig_atomic_t interrupted; /* set by the signal handler */
 
 static void on_interrupt(int signal)
 {

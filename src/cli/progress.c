@@ -10,7 +10,7 @@
 
 enum {
     CELLS = 40,
-    COUNTED_UNSEEN = 2 << 20 /* bytes that are counted before a bar could be read */
+    HIDDEN_MAX = 2 << 20 /* remaining bytes that are counted too fast to show a bar */
 };
 
 void cli_progress_start(cli_progress *progress)
@@ -48,7 +48,7 @@ void cli_progress_clear(cli_progress *progress)
 
 static maki_status on_counting(void *ctx, uint64_t done, uint64_t total)
 {
-    if (done + COUNTED_UNSEEN >= total)
+    if (done + HIDDEN_MAX >= total)
         cli_progress_clear(ctx);
     else
         cli_progress_show(ctx, "counting tokens ", done, total, "");

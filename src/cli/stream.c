@@ -1,8 +1,8 @@
-/* stream.c -- the commands that read or write a whole conversation, a message at a time: log, effective, show, append, export,
+/* stream.c -- the commands that read or write a conversation one message at a time: log, effective, show, append, export,
  * import, delete.
  *
- * They call the library instead of an operation: no answer is ever held in memory as a whole, however long the
- * conversation is. */
+ * They call the library instead of an operation: memory use does not depend on the length of the
+ * conversation. */
 #include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -43,7 +43,7 @@ typedef struct listing {
     cli_style s;
     bool json;
     uint64_t skip; /* messages before the first that is shown */
-    double scale;  /* tokens of the model for one of o200k_base */
+    double scale;  /* tokens of the model per token of o200k_base */
     maki_conversation *c;
     maki_buf buf;
     maki_str status; /* the answer of session.status, in `buf`; none for JSON */
@@ -92,7 +92,7 @@ static maki_status print_event(void *ctx, uint64_t ev, maki_str json, maki_err *
     return MAKI_OK;
 }
 
-/* The errors of providers, and of the requests what they took and cost. */
+/* Print the events of exchanges: provider errors, and the usage and duration of requests. */
 static maki_status print_exchange(void *ctx, uint64_t ev, maki_str json, maki_err *err)
 {
     bool shown = maki_json_field_in(json, "type", "provider_error|usage") ||
@@ -100,7 +100,7 @@ static maki_status print_exchange(void *ctx, uint64_t ev, maki_str json, maki_er
     return shown ? print_event(ctx, ev, json, err) : MAKI_OK;
 }
 
-/* Open the conversation of a command that lists, and find out how full its window is. */
+/* Open the conversation to be listed, and read its status (context usage, scale) unless printing JSON. */
 static maki_status begin_listing(maki *m, const cli_typed *typed, maki_open_mode mode, listing *l,
                                  maki_err *err)
 {
@@ -224,7 +224,7 @@ int stream_append(maki *m, const cli_typed *typed)
     return 0;
 }
 
-/* Asks, unless --yes was given: what is deleted does not come back. */
+/* Asks for confirmation unless --yes was given, because a deletion cannot be undone. */
 int stream_delete(maki *m, const cli_typed *typed)
 {
     char line[16] = "";
@@ -291,17 +291,19 @@ int stream_import(maki *m, const cli_typed *typed)
 {
     cli_progress progress = { .shown = false };
     maki_import_hooks hooks = { on_progress, on_skipped, &progress };
-    maki_imported got;
+    maki_imported imported;
     maki_err err = { 0 };
     maki_status st =
         maki_conversation_import(m, argument_value(typed, "source"), typed->typed.conversation,
-                                 argument_value(typed, "format"), &hooks, &got, &err);
+                                 argument_value(typed, "format"), &hooks, &imported, &err);
     if (progress.shown) fputc('\n', stderr);
     if (st != MAKI_OK) return cli_fail("history import", &err);
-    printf("Imported %" PRIu64 " message%s (%s), %" PRIu64 " event%s", got.messages,
-           cli_s(got.messages), got.format, got.events, cli_s(got.events));
-    if (got.other) printf(", %" PRIu64 " other line%s skipped", got.other, cli_s(got.other));
-    if (got.skipped) printf(", %" PRIu64 " broken line%s skipped", got.skipped, cli_s(got.skipped));
+    printf("Imported %" PRIu64 " message%s (%s), %" PRIu64 " event%s", imported.messages,
+           cli_s(imported.messages), imported.format, imported.events, cli_s(imported.events));
+    if (imported.other)
+        printf(", %" PRIu64 " other line%s skipped", imported.other, cli_s(imported.other));
+    if (imported.skipped)
+        printf(", %" PRIu64 " broken line%s skipped", imported.skipped, cli_s(imported.skipped));
     printf(".\n");
     return 0;
 }

@@ -1,4 +1,5 @@
-/* token_files.c -- walk directories with fts, in the order of names, and keep each file or its error. */
+/* token_files.c -- list files: walk directories with fts, sorted by name, and store each file or its error; print
+ * file names. */
 #include "token_files.h"
 
 #include <errno.h>
@@ -97,7 +98,7 @@ void token_files_add(token_files *files, const char *path)
 
 /* ---- names ---------------------------------------------------------------------------------------- */
 
-/* C0 and C1 controls, line separators and marks of text direction. */
+/* C0 and C1 controls, line separators and bidirectional formatting characters. */
 static bool is_control(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7F && code < 0xA0) || (code >= 0x2028 && code <= 0x202E) ||

@@ -1,4 +1,4 @@
-/* token_files.h -- the files of a `maki tokens` command, and the counts of each. */
+/* token_files.h -- the files of a `maki tokens` command, each with its counts or its error. */
 #ifndef MAKI_CLI_TOKEN_FILES_H
 #define MAKI_CLI_TOKEN_FILES_H
 
@@ -19,11 +19,11 @@ typedef struct token_files {
 } token_files;
 
 /* Add a file, or all files of a directory and below, sorted by name.  .git is skipped, symbolic links in directories are not
- * followed.  What cannot be read is added with its error. */
+ * followed.  Files that cannot be read are added with their error. */
 void token_files_add(token_files *files, const char *path);
 void token_files_free(token_files *files);
 
-/* Print a name; invalid UTF-8 and control characters become '?', for a terminal would obey them. */
+/* Print a name; invalid UTF-8 and control characters become '?', because a terminal would interpret them. */
 void token_name_print(FILE *to, const char *name);
 
 #endif

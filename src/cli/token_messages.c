@@ -1,6 +1,7 @@
-/* token_messages.c -- each message is counted by a call of the operation tokens.count, so memory grows with the longest one.
+/* token_messages.c -- count the messages of a file, each by a call of the operation tokens.count: memory grows with the
+ * longest one.
  *
- * A file is mapped; what has no size (a pipe, /proc) is read. */
+ * A file is mapped; a file without a size (a pipe, /proc) is read. */
 #include "token_messages.h"
 
 #include <errno.h>
@@ -20,18 +21,18 @@
 
 typedef struct text_of_file {
     maki_str text;
-    void *map; /* NULL: it was read into `in` */
+    void *map; /* NULL: the file was read into `in` */
     maki_buf in;
 } text_of_file;
 
 static bool open_text(const token_file *file, text_of_file *out)
 {
-    bool standard = !file->counted.path;
-    int fd = standard ? STDIN_FILENO : open(file->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    bool is_stdin = !file->counted.path;
+    int fd = is_stdin ? STDIN_FILENO : open(file->name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     struct stat st;
     bool ok = fd >= 0;
     *out = (text_of_file){ .text = { "", 0 }, .in = cli_buf() };
-    if (ok && !standard && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
+    if (ok && !is_stdin && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0) {
         void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (map != MAP_FAILED) {
             out->map = map;
@@ -66,7 +67,7 @@ typedef struct counting {
     token_request *request;
     maki_buf input, answer;
     uint64_t
-        reply; /* tokens of the beginning of the reply, which each call answers and a request has once */
+        reply; /* tokens of the reply's prefix: in the answer of each call, to be counted once */
 } counting;
 
 /* Call it with {..., "field": before value after} and add up its answer. */

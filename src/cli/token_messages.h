@@ -4,10 +4,10 @@
 
 #include "token_files.h"
 
-/* How exact the counts of a request are. */
+/* The accuracy of the counts of a request. */
 typedef struct token_request {
     double factor;
-    double error; /* the largest of all counts */
+    double error; /* the maximum of all counts */
     bool exact;
 } token_request;
 

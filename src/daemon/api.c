@@ -1,7 +1,9 @@
 /* api.c -- answer requests of the API on four worker threads, with queues from and to the loop.
  *
- * A job is one request.  It belongs to the loop, except between enqueue() and on_answered(), when a worker has it; its
- * `conn` is always the loop's.  When the client goes away meanwhile, on_answered() frees the job. */
+ * In:     requests from the loop: a head and a body, or a complete request.
+ * Out:    the answer of each, from a spool to its connection; or the connection becomes a listener of events.
+ * Always: a job is one request.  The loop owns it, except between enqueue() and on_answered(), when a worker does; its
+ *         `conn` is used by the loop alone.  When the client disconnects meanwhile, on_answered() frees the job. */
 #include "daemon/api.h"
 
 #include <stdio.h>
@@ -11,7 +13,7 @@
 #include "base/str_util.h"
 #include "base/thread.h"
 
-enum { SEND_AHEAD = 256 << 10, CHUNK = 32 << 10, WORKERS = 4 };
+enum { PENDING_MAX = 256 << 10, CHUNK_SIZE = 32 << 10, WORKERS = 4 };
 
 typedef struct worker {
     maki_api *api;
@@ -32,7 +34,7 @@ typedef struct job {
     maki_request_handler handler;
     maki_queue_item item;
     maki_api *api;
-    maki_conn *conn; /* NULL: the client went away */
+    maki_conn *conn; /* NULL: the client disconnected */
     maki_spool body, answer;
     maki_api_routes_request request; /* spans into `text` */
     maki_api_routes_reply reply;
@@ -41,7 +43,7 @@ typedef struct job {
     char text[];
 } job;
 
-/* ---- life of a job -------------------------------------------------------------------------------- */
+/* ---- jobs ----------------------------------------------------------------------------------------- */
 
 static const maki_request_handler_callbacks callbacks;
 
@@ -79,10 +81,10 @@ static void job_free(job *j)
 
 /* ---- sending -------------------------------------------------------------------------------------- */
 
-static void send_some(job *j)
+static void send_pending(job *j)
 {
-    char chunk[CHUNK];
-    while (j->sent < j->answer.size && maki_conn_waiting(j->conn) < SEND_AHEAD) {
+    char chunk[CHUNK_SIZE];
+    while (j->sent < j->answer.size && maki_conn_waiting(j->conn) < PENDING_MAX) {
         size_t got = 0;
         maki_status st = maki_spool_read(&j->answer, j->sent, chunk, sizeof chunk, &got, NULL);
         if (st != MAKI_OK || got == 0) {
@@ -109,7 +111,7 @@ static void on_answered(maki_queue_item *item)
     int n = snprintf(fields, sizeof fields, "Content-Type: %s\r\n%s", j->reply.type,
                      j->reply.fields ? j->reply.fields : "");
     maki_str lines = { fields, (size_t)n < sizeof fields ? (size_t)n : 0 };
-    if (j->reply.events && !maki_conn_head_only(j->conn)) { /* a reply to HEAD ends */
+    if (j->reply.events && !maki_conn_head_only(j->conn)) { /* a reply to HEAD has no body */
         if (!maki_broadcast_add(j->api->broadcast, j->conn, lines)) {
             maki_conn_fail(j->conn, 500, "no_memory", "out of memory");
         }
@@ -122,7 +124,7 @@ static void on_answered(maki_queue_item *item)
                                    .fields = lines,
                                    .framing = MAKI_FRAME_LENGTH,
                                    .length = j->answer.size });
-    send_some(j);
+    send_pending(j);
 }
 
 /* ---- receiving ------------------------------------------------------------------------------------ */
@@ -152,16 +154,16 @@ static void on_body_end(maki_request_handler *handler, maki_conn *conn)
 static void on_drained(maki_request_handler *handler, maki_conn *conn)
 {
     (void)conn;
-    send_some((job *)handler); /* the answer has begun: the loop has the job again */
+    send_pending((job *)handler); /* the answer has begun: the loop owns the job again */
 }
 
 static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
 {
     job *j = (job *)handler;
     (void)reason;
-    bool with_loop = !maki_conn_body_ended(conn) || maki_conn_started(conn);
+    bool owned_by_loop = !maki_conn_body_ended(conn) || maki_conn_started(conn);
     j->conn = NULL;
-    if (with_loop) job_free(j); /* else a worker has it: on_answered() frees it */
+    if (owned_by_loop) job_free(j); /* else a worker owns it: on_answered() frees it */
 }
 
 static const maki_request_handler_callbacks callbacks = { on_body, on_body_end, on_drained,

@@ -1,7 +1,7 @@
 /* api_routes.c -- one function for each route: operations, sessions, token counts, metrics, health, events, the page.
  *
- * Each writes its reply's body into the spool; an error replaces what was written.  Paths are refused in the input of
- * operations: a client of the daemon need not be able to read its user's files. */
+ * Each writes its reply's body into the spool; an error replaces what was written.  File paths in the input of
+ * operations are refused: a client of the daemon may lack the right to read the files of its user. */
 #include "daemon/api_routes.h"
 
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #include "send/model_send.h"
 #include "wire/wire.h"
 
-enum { INPUT_MAX = 1 << 16, NAME_MAX_LEN = 128 };
+enum { INPUT_MAX = 1 << 16, ID_MAX = 128 };
 
 struct maki_api_routes {
     maki_env env;
@@ -72,7 +72,7 @@ static void answer_status(maki_api_routes_reply *reply, maki_status st)
     reply->type = "application/json";
 }
 
-/* Replaces what was written. */
+/* The body becomes this error, in place of what was written. */
 static void answer_error(maki_api_routes_reply *reply, const maki_err *error)
 {
     maki_jw w;
@@ -81,7 +81,8 @@ static void answer_error(maki_api_routes_reply *reply, const maki_err *error)
     maki_jw_print(&w, "{'error':{'code':%z,'message':%s}}", maki_status_name(error->status),
                   maki_str_of(error->msg));
     answer_status(reply, error->status);
-    if (maki_jw_end(&w) != MAKI_OK) maki_spool_clear(reply->body); /* the status remains */
+    if (maki_jw_end(&w) != MAKI_OK)
+        maki_spool_clear(reply->body); /* an empty body; the HTTP status is set */
 }
 
 static void fail(maki_api_routes_reply *reply, maki_status status, const char *message)
@@ -177,7 +178,7 @@ static bool is_id(maki_str text)
         char c = text.ptr[i];
         if (!maki_is_word(c) && c != '-' && c != ':' && !(c == '.' && i > 0)) return false;
     }
-    return text.len > 0 && text.len < NAME_MAX_LEN;
+    return text.len > 0 && text.len < ID_MAX;
 }
 
 static void get_session(maki_api_routes *routes, maki_str id,
@@ -190,7 +191,7 @@ static void get_session(maki_api_routes *routes, maki_str id,
 
 /* ---- counting ---------------------------------------------------------------------------------------- */
 
-/* What upstream cannot count is counted here, in the form that its client expects. */
+/* Count the tokens of a request, and answer in the format of its protocol. */
 static void count_tokens(maki_api_routes *routes, const maki_api_routes_request *request,
                          const maki_route *route, maki_api_routes_reply *reply)
 {

@@ -1,4 +1,4 @@
-/* api_routes.h -- requests that are answered here: /maki/..., the page at /.
+/* api_routes.h -- routes that the daemon answers itself: /maki/..., token counts, the page at /.
  *
  * Called by a worker of the API, never by the loop: it may open conversations and block.  A maki_api_routes belongs to
  * one worker, which answers one request at a time.  The answer is written to a spool; the loop sends it from there, as fast as the client reads. */

@@ -1,4 +1,4 @@
-/* broadcast.c -- send events from any thread to all listening connections, through a queue to the loop.
+/* broadcast.c -- send JSON events, from any thread, to all connections that listen; through a queue to the loop.
  *
  * The loop alone owns the list; other threads read its length, so that no event is copied when nobody listens. */
 #include "daemon/broadcast.h"
@@ -52,7 +52,7 @@ static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status 
 
 static const maki_request_handler_callbacks callbacks = { .on_gone = on_gone };
 
-/* A listener whose buffer is full is dropped. */
+/* Drops a listener with too many pending bytes. */
 static void send_all(maki_broadcast *b, maki_str text)
 {
     for (listener *l = b->first, *next; l; l = next) {
@@ -74,10 +74,10 @@ static void on_ping(evutil_socket_t fd, short what, void *ctx)
 
 static void on_queued_event(maki_queue_item *item)
 {
-    event_item *n = MAKI_CONTAINER_OF(item, event_item, item);
-    const maki_alloc *alloc = n->broadcast->env->alloc;
-    send_all(n->broadcast, (maki_str){ n->text, n->len });
-    alloc->resize(alloc, n, sizeof *n + n->len, 0);
+    event_item *event = MAKI_CONTAINER_OF(item, event_item, item);
+    const maki_alloc *alloc = event->broadcast->env->alloc;
+    send_all(event->broadcast, (maki_str){ event->text, event->len });
+    alloc->resize(alloc, event, sizeof *event + event->len, 0);
 }
 
 void maki_broadcast_send(void *ctx, maki_str json)
@@ -86,15 +86,15 @@ void maki_broadcast_send(void *ctx, maki_str json)
     const maki_alloc *alloc = b->env->alloc;
     size_t len = json.len + 8; /* "data: " and an empty line */
     if (atomic_load(&b->listeners) == 0) return;
-    event_item *n = alloc->resize(alloc, NULL, 0, sizeof *n + len);
-    if (!n) return; /* an event may be lost */
-    n->item = (maki_queue_item){ .run = on_queued_event };
-    n->broadcast = b;
-    n->len = len;
-    memcpy(n->text, "data: ", 6);
-    memcpy(n->text + 6, json.ptr, json.len);
-    memcpy(n->text + 6 + json.len, "\n\n", 2);
-    maki_queue_push(b->loop, &n->item);
+    event_item *event = alloc->resize(alloc, NULL, 0, sizeof *event + len);
+    if (!event) return; /* an event may be lost */
+    event->item = (maki_queue_item){ .run = on_queued_event };
+    event->broadcast = b;
+    event->len = len;
+    memcpy(event->text, "data: ", 6);
+    memcpy(event->text + 6, json.ptr, json.len);
+    memcpy(event->text + 6 + json.len, "\n\n", 2);
+    maki_queue_push(b->loop, &event->item);
 }
 
 bool maki_broadcast_add(maki_broadcast *b, maki_conn *conn, maki_str fields)

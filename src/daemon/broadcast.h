@@ -1,7 +1,7 @@
 /* broadcast.h -- events for the clients that listen at /maki/events (server-sent events).
  *
- * Any thread emits; the loop sends.  A listener that does not keep up is dropped: it may reconnect and read what it
- * missed from the conversations themselves. */
+ * Any thread emits; the loop sends.  A listener that reads too slowly is disconnected: it may reconnect and read what it
+ * missed from the conversations. */
 #ifndef MAKI_DAEMON_BROADCAST_H
 #define MAKI_DAEMON_BROADCAST_H
 
@@ -14,21 +14,22 @@ struct event_base;
 typedef struct maki_broadcast maki_broadcast;
 
 enum {
-    MAKI_BROADCAST_PENDING_MAX = 256 << 10, /* bytes that may wait for one listener */
+    MAKI_BROADCAST_PENDING_MAX = 256 << 10, /* maximum of bytes pending for one listener */
     MAKI_BROADCAST_PING_S = 15              /* a comment, so that dead connections are noticed */
 };
 
 maki_status maki_broadcast_open(const maki_env *env, struct event_base *base, maki_queue *loop,
                                 maki_metrics *metrics, maki_broadcast **out, maki_err *err)
     MAKI_MUST_CHECK;
-/* Listeners were closed before.  Accepts NULL. */
+/* After maki_broadcast_end.  Accepts NULL. */
 void maki_broadcast_close(maki_broadcast *broadcast);
-/* End all listeners' streams: a stop does not wait for listeners. */
+/* End the streams of all listeners, so that a stop does not wait for them. */
 void maki_broadcast_end(maki_broadcast *broadcast);
 
-/* From now on this connection gets events: its answer begins here.  False: out of memory, nothing was done. */
+/* Make this connection a listener and start its reply, with the header lines `fields`.  False: out of memory, nothing
+ * was sent. */
 bool maki_broadcast_add(maki_broadcast *broadcast, maki_conn *conn, maki_str fields);
-/* One JSON object, copied; from any thread.  `ctx` is the broadcast. */
+/* Send one JSON object to all listeners: it is copied; from any thread.  `ctx` is the broadcast. */
 void maki_broadcast_send(void *ctx, maki_str json);
 
 #endif

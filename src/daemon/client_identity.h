@@ -1,10 +1,10 @@
-/* client_identity.h -- which conversation and which client a request's head names. */
+/* client_identity.h -- the conversation id and the credential in the head of a request. */
 #ifndef MAKI_DAEMON_CLIENT_IDENTITY_H
 #define MAKI_DAEMON_CLIENT_IDENTITY_H
 
 #include "net/http_head.h"
 
-/* The id by which the client itself names the conversation; len 0: none. */
+/* The conversation id that the client sent; len 0: none. */
 maki_str maki_client_identity_id(const maki_http_head *head);
 /* The client's key for the provider: Authorization, x-api-key and the like, or ?key= in `query`; len 0: none.
  * To be hashed at once, never stored. */

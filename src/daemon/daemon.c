@@ -1,4 +1,4 @@
-/* daemon.c -- open the parts, connect them on one event loop, dispatch requests, stop in order.
+/* daemon.c -- create the components and connect them on one event loop, dispatch requests, stop in order.
  *
  * In:    request heads from the server; items that other threads put into the loop's queue; signals.
  * Out:   each request goes to the API's threads, to an upstream (forwarding.h), or is refused.
@@ -29,8 +29,8 @@
 #include "store/session.h"
 
 enum {
-    TRIM_SECONDS = 2, /* after which unused memory goes back to the system */
-    OUR_FILES = 512,  /* descriptors for conversations, the journal, large bodies */
+    TRIM_SECONDS = 2,     /* interval of returning free memory to the system */
+    RESERVED_FILES = 512, /* descriptors for conversations, the journal, large bodies */
     UPSTREAM_MIN = 64,
     EVENTS = 4
 };
@@ -40,12 +40,12 @@ struct maki_daemon {
     const maki_daemon_options *options;
     const maki_logger *logger;
     struct event_base *base;
-    struct event *stop_timer, *events[EVENTS]; /* `events`: those that are always pending */
+    struct event *stop_timer, *events[EVENTS]; /* `events`: all but the timer, always registered */
     size_t event_count;
-    uint64_t trimmed_requests; /* requests and connections when memory was last given back */
+    uint64_t trimmed_requests; /* requests and connections when memory was last returned */
     size_t trimmed_clients;
     bool trim_again;
-    maki_queue queue; /* what other threads have for the loop */
+    maki_queue queue; /* items from other threads, run by the loop */
     bool queue_open;
     maki_server *server;
     maki_client *client;
@@ -57,7 +57,8 @@ struct maki_daemon {
     maki_last_failure failure;
     int pid_file; /* locked; -1: none */
     int64_t started_ms;
-    maki_queue_item opened; /* the recorder could open the conversations after all */
+    maki_queue_item
+        opened; /* queued by the recorder when it has opened the conversations after a full disk */
     maki_forwarding forwarding;
     char home[512];
     char address[96];
@@ -66,20 +67,20 @@ struct maki_daemon {
 
 /* ---- descriptors ---------------------------------------------------------------------------------- */
 
-/* How many may be connections. */
+/* The maximum of connections: descriptors less those reserved for files. */
 static size_t connections_max(const maki_daemon *d)
 {
     size_t max = d->options->descriptors ? d->options->descriptors : SIZE_MAX / 2;
-    return max - (max / 4 < OUR_FILES ? max / 4 : OUR_FILES);
+    return max - (max / 4 < RESERVED_FILES ? max / 4 : RESERVED_FILES);
 }
 
-/* What clients leave is for upstreams: a request beyond that waits, instead of failing for lack of a
- * descriptor, and files can always be opened. */
-static void share_descriptors(maki_daemon *d)
+/* Upstreams get the descriptors that clients do not use: a request beyond that waits, instead of failing for lack of
+ * a descriptor, and files can always be opened. */
+static void limit_upstream_connections(maki_daemon *d)
 {
     size_t max = connections_max(d), clients = maki_server_connections(d->server);
-    bool enough = clients + UPSTREAM_MIN < max;
-    maki_client_limit(d->client, enough ? max - clients : UPSTREAM_MIN);
+    bool available = clients + UPSTREAM_MIN < max;
+    maki_client_limit(d->client, available ? max - clients : UPSTREAM_MIN);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------- */
@@ -120,7 +121,7 @@ static void dispatch(maki_daemon *d, maki_conn *conn, const maki_http_head *head
         return;
     }
     if (maki_http_field_named(head, MAKI_LIT("upgrade"))) {
-        /* Codex asks for a WebSocket first, and goes on over HTTP at once when it gets this status. */
+        /* Codex tries a WebSocket first, and falls back to HTTP at once on this status. */
         maki_conn_fail(conn, 426, "upgrade_not_supported",
                        "no WebSocket here: send the request over HTTP");
         return;
@@ -140,7 +141,7 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     maki_route_path path;
     MAKI_COUNT(&d->metrics, requests_total, 1);
     MAKI_COUNT_SET(&d->metrics, open_connections, maki_server_connections(d->server));
-    share_descriptors(d);
+    limit_upstream_connections(d);
     bool split = maki_route_split(head->target, &path);
     maki_guard_answer guard = maki_guard_check(&d->options->guard, head, path.token);
     if (guard.status) {
@@ -189,7 +190,7 @@ static void on_accept_failure(void *ctx, const char *reason)
     }
 }
 
-/* ---- what other threads have for the loop --------------------------------------------------------- */
+/* ---- the queue of the loop ------------------------------------------------------------------------ */
 
 static void run_queue(maki_daemon *d)
 {
@@ -216,15 +217,15 @@ static void on_trim(evutil_socket_t fd, short what, void *ctx)
     (void)fd, (void)what;
     bool changed = requests != d->trimmed_requests || clients != d->trimmed_clients;
     if (!changed && !d->trim_again) return;
-    d->trim_again = changed; /* once more when all is idle: other threads free a little later */
+    d->trim_again = changed; /* once more when idle: other threads may free memory later */
     d->trimmed_requests = requests;
     d->trimmed_clients = clients;
     maki_trim_heap();
 }
 
-/* ---- the end -------------------------------------------------------------------------------------- */
+/* ---- stop ----------------------------------------------------------------------------------------- */
 
-/* Stopping, and nothing is left: no connection, and nothing that is still being recorded. */
+/* Leave the event loop when stopping, with no open connection and no exchange still being recorded. */
 static void stop_if_idle(maki_daemon *d)
 {
     if (d->stopping && d->server_empty && d->forwarding.open == 0) event_base_loopbreak(d->base);
@@ -255,7 +256,7 @@ static void on_signal(evutil_socket_t fd, short what, void *ctx)
 {
     maki_daemon *d = ctx;
     (void)fd, (void)what;
-    if (d->stopping) { /* the second signal: at once */
+    if (d->stopping) { /* the second signal: stop without waiting */
         event_base_loopbreak(d->base);
         return;
     }
@@ -271,8 +272,8 @@ static void on_signal(evutil_socket_t fd, short what, void *ctx)
 
 /* ---- open ----------------------------------------------------------------------------------------- */
 
-/* The directory of the conversations. */
-static maki_status find_home(maki_daemon *d, maki_err *err)
+/* Set `home`, the directory of the conversations: the option, or the default. */
+static maki_status set_home(maki_daemon *d, maki_err *err)
 {
     if (d->options->home)
         snprintf(d->home, sizeof d->home, "%s", d->options->home);
@@ -335,7 +336,7 @@ static void on_full_disk(void *ctx, const maki_err *err)
     maki_recording_state_update(&d->recording, err);
 }
 
-static void run_opened(maki_queue_item *item)
+static void on_recorder_opened(maki_queue_item *item)
 {
     static const maki_err ok = { .status = MAKI_OK };
     maki_recording_state_update(&MAKI_CONTAINER_OF(item, maki_daemon, opened)->recording, &ok);
@@ -363,7 +364,7 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
     proxy.on_event = maki_broadcast_send;
     proxy.on_event_ctx = d->broadcast;
-    d->opened = (maki_queue_item){ .run = run_opened };
+    d->opened = (maki_queue_item){ .run = on_recorder_opened };
     d->recording = (maki_recording_state){ .env = d->env,
                                            .logger = d->logger,
                                            .metrics = &d->metrics,
@@ -393,7 +394,7 @@ maki_status maki_daemon_open(const maki_env *env, const maki_daemon_options *opt
     d->pid_file = -1;
     d->started_ms = env->clock->now_ms(env->clock);
     maki_last_failure_init(&d->failure, env->clock);
-    maki_status st = find_home(d, err);
+    maki_status st = set_home(d, err);
     if (st == MAKI_OK) st = maki_pid_file_open(env, d->home, &d->pid_file, err);
     if (st == MAKI_OK) st = open_events(d, err);
     if (st == MAKI_OK) st = open_server(d, err); /* before the threads: they need the address */

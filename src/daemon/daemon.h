@@ -1,8 +1,8 @@
 /* daemon.h -- maki serve: its threads and how they are connected.
  *
- *     loop      sockets: clients (net/server), upstreams (net/client); no file but those of large bodies
+ *     loop      sockets: clients (net/server), upstreams (net/client); its only files are spools of large bodies
  *     recorder  conversations (daemon/recorder)      syncer     fdatasync (daemon/syncer)
- *     api       requests answered here (daemon/api)
+ *     api       requests that the daemon answers itself (daemon/api)
  *
  * Each thread owns its objects; they exchange items through queues. */
 #ifndef MAKI_DAEMON_DAEMON_H

@@ -1,9 +1,10 @@
-/* forwarded_head.c -- copy the fields of a head as they came, but for those that belong to one connection or to Maki. */
+/* forwarded_head.c -- select the header lines to forward: all, unchanged, but those of one connection (hop-by-hop)
+ * and of Maki. */
 #include "daemon/forwarded_head.h"
 
 #include "base/str_util.h"
 
-/* A field as it came: from its name to the end of its value. */
+/* The unchanged line of a field, without CRLF: from its name to the end of its value. */
 static maki_str line_of(const maki_http_field *field)
 {
     if (field->value.len == 0) return (maki_str){ field->name.ptr, field->name.len + 1 };

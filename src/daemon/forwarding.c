@@ -7,15 +7,15 @@
  *        |                   v
  *        `------------> UPLOADING ---> REPLYING ---> FLUSHING
  *
- *     READING    the body comes; the call to upstream is prepared, not started
+ *     READING    the body is being received; the call to upstream is prepared, not started
  *     LOOKUP     the body is complete; the recorder's thread parses it for the model, which decides the upstream
- *     UPLOADING  the call is started; the body is sent as it comes; no reply yet
- *     REPLYING   the reply's head came; its bytes are forwarded (the body may still be coming: an early answer)
+ *     UPLOADING  the call is started; the body is sent as it is received; no reply yet
+ *     REPLYING   the reply's head was received; its bytes are forwarded (the body may be incomplete: an early answer)
  *     FLUSHING   upstream is done; the reply's end is held back until the recorder is done, too
  *     CLOSED     from any other: the client has its answer or is gone, the call is over or cancelled
  *
  * Always: `conn` is NULL in CLOSED only; `call` is NULL in FLUSHING and CLOSED only; enter() asserts both, and the
- *         arrows.  A transfer is freed when it is CLOSED and the recorder's thread does not use it.
+ *         transitions.  A transfer is freed when it is CLOSED and the recorder's thread does not use it.
  * Never:  parses a body: the loop's thread only copies bytes. */
 #include "daemon/forwarding.h"
 
@@ -29,11 +29,11 @@
 #include "daemon/forwarded_head.h"
 
 enum {
-    WHOLE_MAX =
+    BUFFERED_BODY_MAX =
         60 << 10, /* bodies up to this are sent when they are complete: curl copies them into
                                * what it sends first (it does so below 64 KB), and needs no buffer */
-    UPLOAD_AHEAD = 8 << 20,   /* bytes of a body that may wait for upstream */
-    CLIENT_AHEAD = 256 << 10, /* bytes of a reply that may wait for the client */
+    UPLOAD_PENDING_MAX = 8 << 20,   /* maximum of body bytes pending for upstream */
+    CLIENT_PENDING_MAX = 256 << 10, /* maximum of reply bytes pending for the client */
     FIELDS_MAX = 128 << 10,
 };
 
@@ -46,7 +46,7 @@ typedef enum transfer_state {
     CLOSED
 } transfer_state;
 
-/* What the recorder's thread has of the transfer.  IDLE: nothing (yet, or any more). */
+/* What the recorder's thread does with the transfer.  IDLE: nothing, before the start or after the end. */
 typedef enum recorder_state {
     RECORDER_IDLE,
     RECORDER_LOOKUP,
@@ -54,10 +54,10 @@ typedef enum recorder_state {
     RECORDER_ENDING
 } recorder_state;
 
-/* What is held back until the exchange is durable.  A chunked reply has an end of its own. */
+/* Which part of the reply is held back until the exchange is durable.  HOLD_END: the final chunk of a chunked reply. */
 typedef enum hold { HOLD_END, HOLD_LAST_BYTE, HOLD_ALL } hold;
 
-/* Why upstream is not read at present. */
+/* Why reading from upstream is paused: a bit set. */
 enum { FOR_CLIENT = 1, FOR_RECORDER = 2 };
 
 typedef struct transfer {
@@ -88,23 +88,23 @@ typedef struct transfer {
     char text[];
 } transfer;
 
-/* ---- life ----------------------------------------------------------------------------------------- */
+/* ---- lifetime ------------------------------------------------------------------------------------- */
 
 static void enter(transfer *t, transfer_state next)
 {
-    static const unsigned arrows[] = { [READING] = 1 << LOOKUP | 1 << UPLOADING | 1 << CLOSED,
-                                       [LOOKUP] = 1 << UPLOADING | 1 << CLOSED,
-                                       [UPLOADING] = 1 << REPLYING | 1 << CLOSED,
-                                       [REPLYING] = 1 << FLUSHING | 1 << CLOSED,
-                                       [FLUSHING] = 1 << CLOSED,
-                                       [CLOSED] = 0 };
-    assert(arrows[t->state] & 1u << next);
+    static const unsigned transitions[] = { [READING] = 1 << LOOKUP | 1 << UPLOADING | 1 << CLOSED,
+                                            [LOOKUP] = 1 << UPLOADING | 1 << CLOSED,
+                                            [UPLOADING] = 1 << REPLYING | 1 << CLOSED,
+                                            [REPLYING] = 1 << FLUSHING | 1 << CLOSED,
+                                            [FLUSHING] = 1 << CLOSED,
+                                            [CLOSED] = 0 };
+    assert(transitions[t->state] & 1u << next);
     assert((t->conn == NULL) == (next == CLOSED));
     assert((t->call == NULL) == (next >= FLUSHING));
     t->state = next;
 }
 
-/* Cancel the call and leave the client's connection to the caller. */
+/* Cancel the call; the caller must answer or close the connection that is returned. */
 static maki_conn *close_transfer(transfer *t)
 {
     maki_conn *conn = t->conn;
@@ -121,15 +121,15 @@ static void free_if_unused(transfer *t)
     if (t->state != CLOSED || t->recorder != RECORDER_IDLE) return;
     maki_spool_free(&t->body);
     maki_buf_free(&t->reply_fields);
-    explicit_bzero(t->text, t->size - sizeof *t); /* the key of the client was in it */
+    explicit_bzero(t->text, t->size - sizeof *t); /* it holds the credential of the client */
     shared->env->alloc->resize(shared->env->alloc, t, t->size, 0);
     shared->open--;
     MAKI_COUNT_DOWN(shared->metrics, open_exchanges);
     if (shared->open == 0 && shared->on_empty) shared->on_empty(shared->ctx);
 }
 
-/* The body stays while upstream may ask for it again or the recorder has not read it. */
-static void free_body_if_used(transfer *t)
+/* Free the body once it is uploaded, upstream has replied and the recorder has read it. */
+static void free_body_if_unused(transfer *t)
 {
     if (t->state < REPLYING || !t->body_complete || t->uploaded < t->body.size) return;
     if (t->recorder == RECORDER_IDLE || atomic_load(&t->record.consumed)) maki_spool_free(&t->body);
@@ -144,7 +144,7 @@ static void end_recording(transfer *t, maki_exchange_end_kind kind)
 
 /* ---- the reply's end ------------------------------------------------------------------------------ */
 
-/* The exchange is recorded, or is not to be: send what was held back. */
+/* The exchange is recorded, or needs no recording: send what was held back. */
 static void flush_reply(transfer *t)
 {
     maki_conn *conn = close_transfer(t);
@@ -170,7 +170,7 @@ static void on_recorded(maki_record *record)
 
 static void on_consumed(maki_record *record)
 {
-    free_body_if_used(MAKI_CONTAINER_OF(record, transfer, record));
+    free_body_if_unused(MAKI_CONTAINER_OF(record, transfer, record));
 }
 
 /* ---- upstream's reply ----------------------------------------------------------------------------- */
@@ -193,14 +193,14 @@ static void on_capacity(maki_record *record)
     resume_for(MAKI_CONTAINER_OF(record, transfer, record), FOR_RECORDER);
 }
 
-/* A request to count tokens that we can answer as well: it is complete and not compressed. */
+/* Can the daemon answer this request itself?  It counts tokens, is complete and not compressed. */
 static bool can_count(const transfer *t)
 {
     return t->kind == MAKI_ROUTE_COUNT && t->body_complete && t->record.coding == MAKI_CODING_NONE;
 }
 
-/* Upstream cannot count, we can: the request goes to the API's threads, as if it had been sent to us. */
-static void count_here(transfer *t)
+/* Upstream cannot count tokens: the API's threads answer the request, as if it had been sent to the daemon. */
+static void count_locally(transfer *t)
 {
     maki_api_answer(t->shared->api, close_transfer(t), MAKI_LIT("POST"), t->record.in.path,
                     MAKI_LIT("application/json"), &t->body);
@@ -213,7 +213,7 @@ static maki_framing framing_of(const transfer *t, int status, const maki_forward
     return reply->has_length ? MAKI_FRAME_LENGTH : MAKI_FRAME_CHUNKED;
 }
 
-/* A reply without a byte that could be held back is held back whole. */
+/* A reply without a body is held back completely. */
 static hold hold_of(const transfer *t, const maki_reply *reply)
 {
     if (maki_conn_head_only(t->conn) || reply->framing == MAKI_FRAME_NONE) return HOLD_ALL;
@@ -227,7 +227,7 @@ static void record_reply_head(transfer *t, int status, maki_str type)
         maki_recorder_head(t->shared->recorder, &t->record, status, type);
     } else if (t->kind == MAKI_ROUTE_RECORD) {
         t->kind =
-            MAKI_ROUTE_FORWARD; /* answered before it was complete: there is nothing to record */
+            MAKI_ROUTE_FORWARD; /* upstream answered before the request was complete: not recorded */
         MAKI_COUNT(t->shared->metrics, unrecorded_total, 1);
     }
 }
@@ -244,14 +244,14 @@ static void on_reply_head(void *ctx, int status, maki_str reason, const maki_htt
         MAKI_COUNT(metrics, first_byte_count_total, 1);
     }
     if (can_count(t) && (status == 404 || status == 405 || status == 501)) {
-        count_here(t);
+        count_locally(t);
         free_if_unused(t);
         return;
     }
     if (status >= 400) {
-        char words[40];
-        snprintf(words, sizeof words, "answered with HTTP status %d", status);
-        maki_last_failure_set(t->shared->failure, "upstream", t->upstream->name, words);
+        char reason_text[40];
+        snprintf(reason_text, sizeof reason_text, "answered with HTTP status %d", status);
+        maki_last_failure_set(t->shared->failure, "upstream", t->upstream->name, reason_text);
     }
     maki_buf lines = maki_buf_new(env->alloc, FIELDS_MAX);
     maki_forward_reply head = maki_forward_lines(fields, &lines);
@@ -273,7 +273,7 @@ static void on_reply_head(void *ctx, int status, maki_str reason, const maki_htt
         maki_conn_start(t->conn, &reply);
         maki_buf_free(&lines);
     }
-    free_body_if_used(t);
+    free_body_if_unused(t);
 }
 
 static void on_reply_bytes(void *ctx, maki_str bytes)
@@ -281,7 +281,7 @@ static void on_reply_bytes(void *ctx, maki_str bytes)
     transfer *t = ctx;
     assert(t->state == REPLYING);
     MAKI_COUNT(t->shared->metrics, reply_bytes_total, bytes.len);
-    free_body_if_used(t);
+    free_body_if_unused(t);
     if (t->recorder == RECORDER_OPEN &&
         !maki_recorder_bytes(t->shared->recorder, &t->record, bytes)) {
         pause_for(t, FOR_RECORDER);
@@ -291,10 +291,11 @@ static void on_reply_bytes(void *ctx, maki_str bytes)
         if (t->reply_left == 0) t->last_byte = bytes.ptr[--bytes.len];
     }
     maki_conn_send(t->conn, bytes);
-    if (maki_conn_waiting(t->conn) > CLIENT_AHEAD) pause_for(t, FOR_CLIENT);
+    if (maki_conn_waiting(t->conn) > CLIENT_PENDING_MAX) pause_for(t, FOR_CLIENT);
 }
 
-/* Upstream failed: say so, or let the client see that the reply is truncated. */
+/* Upstream failed: answer with an error; if the reply has begun, drop the connection, so that the client sees a
+ * truncated reply. */
 static void answer_failure(transfer *t, maki_status st, const char *reason)
 {
     maki_conn *conn = close_transfer(t);
@@ -328,7 +329,7 @@ static void on_call_done(void *ctx, maki_status st, const char *reason)
             snprintf(t->record.reason, sizeof t->record.reason, "%s", reason);
         end_recording(t, MAKI_EXCHANGE_CUT);
         if (t->state == UPLOADING && can_count(t)) {
-            count_here(t);
+            count_locally(t);
         } else {
             answer_failure(t, st, reason);
         }
@@ -343,7 +344,7 @@ static void on_call_done(void *ctx, maki_status st, const char *reason)
 
 /* ---- the request ---------------------------------------------------------------------------------- */
 
-/* curl asks for the body. */
+/* curl reads the body: copy up to `capacity` bytes from `offset` to `out`; *end: these are the last. */
 static size_t on_read_body(void *ctx, uint64_t offset, char *out, size_t capacity, bool *end)
 {
     transfer *t = ctx;
@@ -353,7 +354,7 @@ static size_t on_read_body(void *ctx, uint64_t offset, char *out, size_t capacit
         return MAKI_CLIENT_CALL_ABORT;
     t->uploaded = offset + got;
     *end = t->body_complete && t->uploaded >= t->body.size;
-    if (!t->body_complete && t->body.size - t->uploaded < UPLOAD_AHEAD / 2)
+    if (!t->body_complete && t->body.size - t->uploaded < UPLOAD_PENDING_MAX / 2)
         maki_conn_resume(t->conn);
     return got;
 }
@@ -361,29 +362,29 @@ static size_t on_read_body(void *ctx, uint64_t offset, char *out, size_t capacit
 static maki_status start_call(transfer *t, maki_err *err)
 {
     maki_buf target = maki_buf_new(t->shared->env->alloc, FIELDS_MAX);
-    maki_client_call_request where = { .origin = t->upstream->origin,
-                                       .kind = t->body_kind,
-                                       .length = t->body_length };
+    maki_client_call_request call = { .origin = t->upstream->origin,
+                                      .kind = t->body_kind,
+                                      .length = t->body_length };
     maki_upstream_target(t->upstream, t->target, &target);
     maki_buf_add_byte(&target, '\0');
-    where.target = target.ptr;
-    /* with a body, even an empty one, curl would wait for that of the reply, which HEAD has not */
+    call.target = target.ptr;
+    /* with a body, even an empty one, curl would wait for a body of the reply, and a reply to HEAD has none */
     if (maki_conn_head_only(t->conn) && t->body_complete && t->body.size == 0) {
-        where.kind = MAKI_CLIENT_CALL_NO_BODY;
-    } else if (where.kind == MAKI_CLIENT_CALL_LENGTH && t->body_complete &&
-               t->body.size <= WHOLE_MAX) {
-        where.kind = MAKI_CLIENT_CALL_WHOLE;
-        where.body = maki_buf_str(&t->body.memory);
+        call.kind = MAKI_CLIENT_CALL_NO_BODY;
+    } else if (call.kind == MAKI_CLIENT_CALL_LENGTH && t->body_complete &&
+               t->body.size <= BUFFERED_BODY_MAX) {
+        call.kind = MAKI_CLIENT_CALL_WHOLE;
+        call.body = maki_buf_str(&t->body.memory);
         t->uploaded = t->body.size;
     }
     maki_status st = maki_buf_status(&target, err);
-    if (st == MAKI_OK) st = maki_client_call_start(t->call, &where, err);
+    if (st == MAKI_OK) st = maki_client_call_start(t->call, &call, err);
     maki_buf_free(&target);
     if (st == MAKI_OK) enter(t, UPLOADING);
     return st;
 }
 
-/* Our own failure. */
+/* A failure of the daemon, not of upstream: answer it. */
 static void fail_transfer(transfer *t, maki_status st, const maki_err *err)
 {
     maki_conn *conn = close_transfer(t);
@@ -392,7 +393,7 @@ static void fail_transfer(transfer *t, maki_status st, const maki_err *err)
     free_if_unused(t);
 }
 
-static void choose_upstream(transfer *t, maki_str model)
+static void select_upstream(transfer *t, maki_str model)
 {
     const maki_upstream *found = maki_upstream_for_model(t->shared->upstreams, model);
     if (found) t->upstream = found;
@@ -425,7 +426,7 @@ static void on_model(maki_record *record)
         free_if_unused(t);
         return;
     }
-    choose_upstream(t, (maki_str){ record->model, record->model_len });
+    select_upstream(t, (maki_str){ record->model, record->model_len });
     finish_request(t);
 }
 
@@ -436,7 +437,7 @@ static void on_body(maki_request_handler *handler, maki_conn *conn, maki_str byt
     assert(!t->body_complete && t->state != LOOKUP && t->state <= REPLYING);
     maki_status st = maki_spool_add(&t->body, bytes, &err);
     MAKI_COUNT(t->shared->metrics, request_bytes_total, bytes.len);
-    bool large = t->body_kind == MAKI_CLIENT_CALL_CHUNKED || t->body_length > WHOLE_MAX;
+    bool large = t->body_kind == MAKI_CLIENT_CALL_CHUNKED || t->body_length > BUFFERED_BODY_MAX;
     if (st == MAKI_OK && t->state == READING && large && !t->by_model) st = start_call(t, &err);
     if (st != MAKI_OK) {
         fail_transfer(t, st, &err);
@@ -444,7 +445,7 @@ static void on_body(maki_request_handler *handler, maki_conn *conn, maki_str byt
     }
     if (t->state == READING) return;
     maki_client_call_body_ready(t->call);
-    if (t->body.size - t->uploaded > UPLOAD_AHEAD) maki_conn_pause(conn);
+    if (t->body.size - t->uploaded > UPLOAD_PENDING_MAX) maki_conn_pause(conn);
 }
 
 static void on_body_end(maki_request_handler *handler, maki_conn *conn)
@@ -460,7 +461,7 @@ static void on_body_end(maki_request_handler *handler, maki_conn *conn)
         maki_recorder_model(t->shared->recorder, &t->record);
         return;
     }
-    if (t->by_model) choose_upstream(t, t->record.in.model);
+    if (t->by_model) select_upstream(t, t->record.in.model);
     finish_request(t);
 }
 
@@ -483,7 +484,7 @@ static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status 
 static const maki_request_handler_callbacks callbacks = { on_body, on_body_end, on_drained,
                                                           on_gone };
 
-/* ---- the beginning -------------------------------------------------------------------------------- */
+/* ---- begin ---------------------------------------------------------------------------------------- */
 
 static maki_exchange_in read_head(const maki_http_head *head, const maki_route_path *path,
                                   const maki_route *route)
@@ -496,7 +497,7 @@ static maki_exchange_in read_head(const maki_http_head *head, const maki_route_p
                                .credential = maki_client_identity_credential(head, path->query) };
 }
 
-/* A transfer with its own copy of what is needed after the head is gone. */
+/* A transfer with copies of the spans of `in` and `target`: the head is freed before the transfer. */
 static transfer *transfer_new(maki_forwarding *shared, const maki_exchange_in *in, maki_str target)
 {
     const maki_alloc *alloc = shared->env->alloc;
@@ -562,7 +563,7 @@ void maki_forwarding_begin(maki_forwarding *shared, maki_conn *conn, const maki_
                                       : MAKI_CLIENT_CALL_NO_BODY;
     t->body_length = head->body_length;
     if (t->body_length <=
-        MAKI_SPOOL_MEMORY) { /* at once, not by doubling; a failure shows when adding */
+        MAKI_SPOOL_MEMORY) { /* one allocation instead of doubling; if it fails, adding will report it */
         (void)maki_buf_reserve(&t->body.memory, (size_t)t->body_length);
     }
     maki_conn_set_data(conn, &t->handler);

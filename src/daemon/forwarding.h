@@ -3,11 +3,12 @@
  *     client --head, body--> spool --> upstream          sent as it comes, read from the spool when curl asks
  *                              `-----> recorder          when it is complete
  *     client <--reply, at once-- upstream
- *                                 `--> recorder --> disk --> and then the reply's last byte goes to the client
+ *                                 `--> recorder --> disk --> and then the last byte of the reply to the client
  *
  * Nothing is changed: bodies are the same bytes, heads the same lines in the same order (FORMATS, section 7, lists the
- * fields that are dropped or set).  Backpressure instead of growing buffers: the client is not read while much of its
- * body waits for upstream, and upstream is not read while much waits for the client or the recorder.  Everything here is
+ * fields that are dropped or set).  Backpressure instead of growing buffers: reading from
+ * the client pauses while too much of its body is pending for upstream, and reading from upstream while too much is
+ * pending for the client or the recorder.  Everything here is
  * called on the loop's thread. */
 #ifndef MAKI_DAEMON_FORWARDING_H
 #define MAKI_DAEMON_FORWARDING_H
@@ -38,8 +39,8 @@ typedef struct maki_forwarding {
     void *ctx;
 } maki_forwarding;
 
-/* Take over this request, whose head has just come.  `named`: the client chose this upstream, by path or field; if not,
- * the model that the body names may choose another. */
+/* Forward this request, whose head was just received.  `named`: the client named this upstream, by path or field; if
+ * not, the model in the body may select another. */
 void maki_forwarding_begin(maki_forwarding *shared, maki_conn *conn, const maki_http_head *head,
                            const maki_route_path *path, const maki_route *route,
                            const maki_upstream *upstream, bool named);

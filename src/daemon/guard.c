@@ -1,4 +1,4 @@
-/* guard.c -- three checks of a request's head, in this order: Host (421), Origin (403), token (401). */
+/* guard.c -- three checks of a request's head, in this order: Host (else 421), Origin (else 403), token (else 401). */
 #include "daemon/guard.h"
 
 #include "base/str_util.h"
@@ -6,24 +6,24 @@
 /* "localhost:4747" -> "localhost", "[::1]:4747" -> "[::1]" */
 static maki_str without_port(maki_str host)
 {
-    size_t from = 0;
+    size_t end_of_name = 0;
     if (host.len && host.ptr[0] == '[') {
         const char *end = memchr(host.ptr, ']', host.len);
-        from = end ? (size_t)(end - host.ptr) : host.len;
+        end_of_name = end ? (size_t)(end - host.ptr) : host.len;
     }
-    while (from < host.len && host.ptr[from] != ':')
-        from++;
-    return maki_str_to(host, from);
+    while (end_of_name < host.len && host.ptr[end_of_name] != ':')
+        end_of_name++;
+    return maki_str_to(host, end_of_name);
 }
 
 /* A numeric address cannot be rebound by DNS. */
 static bool is_address(maki_str host)
 {
-    bool six = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
-    for (size_t i = six; i < host.len - six; i++) {
+    bool ipv6 = host.len > 2 && host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
+    for (size_t i = ipv6; i < host.len - ipv6; i++) {
         char c = host.ptr[i];
         bool hex = (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F') || c == ':';
-        if (!(c >= '0' && c <= '9') && c != '.' && !(six && hex)) return false;
+        if (!(c >= '0' && c <= '9') && c != '.' && !(ipv6 && hex)) return false;
     }
     return host.len > 0;
 }
@@ -62,7 +62,7 @@ static bool is_cross_site(const maki_http_head *head)
     return !(navigation && maki_str_is(head->method, MAKI_LIT("GET")));
 }
 
-/* In constant time: how long it takes does not depend on how much of it is right. */
+/* Compared in constant time: the duration does not depend on how many bytes match. */
 static bool same_secret(maki_str given, maki_str token)
 {
     unsigned char differ = given.len != token.len;

@@ -1,4 +1,4 @@
-/* last_failure.c -- one text and its time, behind a mutex. */
+/* last_failure.c -- the text and the timestamp of the last failure, protected by a mutex. */
 #include "daemon/last_failure.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* last_failure.h -- what failed last: of an upstream or of the recording, for /maki/health and `maki status`.
+/* last_failure.h -- the last failure of an upstream or of recording, for /maki/health and `maki status`.
  *
  * The loop sets it, any thread reads it. */
 #ifndef MAKI_DAEMON_LAST_FAILURE_H
@@ -11,8 +11,8 @@
 typedef struct maki_last_failure {
     const maki_clock *clock;
     pthread_mutex_t lock;
-    int64_t ts;     /* lock: milliseconds since 1970; 0: nothing failed */
-    char text[200]; /* lock: no secrets, no message bodies */
+    int64_t ts;     /* under `lock`: milliseconds since 1970; 0: nothing failed */
+    char text[200]; /* under `lock`: no secrets, no message bodies */
 } maki_last_failure;
 
 void maki_last_failure_init(maki_last_failure *failure, const maki_clock *clock);

@@ -14,8 +14,8 @@
 #include "daemon/daemon.h"
 #include "net/event_memory.h"
 
-/* Each connection needs a descriptor: raise the limit to its maximum.  Returns it; 0: unknown. */
-static size_t raise_limits(void)
+/* Raise the limit of descriptors to its maximum, because each connection needs one.  Returns it; 0: unknown. */
+static size_t raise_descriptor_limit(void)
 {
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0) return 0;
@@ -24,8 +24,8 @@ static size_t raise_limits(void)
     return getrlimit(RLIMIT_NOFILE, &files) == 0 ? (size_t)files.rlim_cur : 0;
 }
 
-/* Memory of a peak goes back to the system: bodies are mapped instead of filling holes of the heap, and libevent's
- * long-lived blocks do not share their pages. */
+/* Return memory to the system after a peak: large bodies are allocated with mmap, and libevent's long-lived blocks
+ * have pages of their own. */
 static void tune_allocator(void)
 {
     maki_set_mmap_threshold(32 << 10);
@@ -38,23 +38,23 @@ static int fail(const maki_err *err)
     return maki_status_exit(err->status);
 }
 
-/* Report the address to the process that started us: connections are accepted.  A person reads, too, what to do next;
- * `program` is the name that `maki` was started by, and " serve". */
+/* Connections are accepted: write the address to `fd` (closed then), or with -1 to standard output, with hints for the
+ * user.  `program` is argv[0], as in "maki serve". */
 static void report_ready(int fd, const char *address, const char *program)
 {
-    int to = fd >= 0 ? fd : STDOUT_FILENO;
+    int out = fd >= 0 ? fd : STDOUT_FILENO;
     const char *space = strrchr(program, ' ');
     int len = (int)(space ? space - program : (ptrdiff_t)strlen(program));
-    int n = dprintf(to, "maki: listening on %s\n", address);
+    int n = dprintf(out, "maki: listening on %s\n", address);
     if (n > 0 && fd < 0) {
         dprintf(
-            to,
+            out,
             "  %s/ in a browser shows what agents say, as it happens\n"
             "  %.*s demo: a sample agent fills that page, with no key and no model\n"
             "  %.*s connect claude (codex, opencode, pi, qwen, gemini): your agent, through Maki\n",
             address, len, program, len, program);
     }
-    if (fd >= 0) close(fd); /* that nobody reads it is no reason to stop */
+    if (fd >= 0) close(fd); /* a failed write is ignored */
 }
 
 static int serve(const maki_env *env, const maki_daemon_options *options, const char *program)
@@ -71,10 +71,10 @@ static int serve(const maki_env *env, const maki_daemon_options *options, const 
     return 0;
 }
 
-/* In double quotes, as systemd reads them. */
-static void print_quoted(const char *name, const char *value)
+/* Print `prefix`, then `value` in double quotes, escaped for a systemd unit. */
+static void print_quoted(const char *prefix, const char *value)
 {
-    printf("%s\"", name);
+    printf("%s\"", prefix);
     for (; *value; value++) {
         if (strchr("\"\\", *value)) putchar('\\');
         if (strchr("%$", *value)) putchar(*value);
@@ -123,7 +123,7 @@ int main(int argc, char **argv)
         code = print_unit(argc, argv,
                           maki_program_path(program, sizeof program) ? program : "maki-serve");
     } else {
-        options.descriptors = raise_limits();
+        options.descriptors = raise_descriptor_limit();
         code = serve(&env, &options, argv[0]);
     }
     maki_daemon_options_free(&options);

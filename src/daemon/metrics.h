@@ -1,6 +1,6 @@
-/* metrics.h -- numbers about the daemon, for Prometheus.
+/* metrics.h -- counters and gauges of the daemon, in the text format of Prometheus.
  *
- * Any thread adds; nothing here blocks.  No label carries what a client sent. */
+ * Any thread updates them, atomically; nothing here blocks.  No label contains data of a client. */
 #ifndef MAKI_DAEMON_METRICS_H
 #define MAKI_DAEMON_METRICS_H
 
@@ -11,7 +11,7 @@
 
 /* clang-format off */
 #define MAKI_METRICS_MAP(X)                                                                                     \
-    /* name                      kind       what it says                                                    */ \
+    /* name                      kind       description                                                     */ \
     X(requests_total,            "counter", "requests received")                                                \
     X(local_requests_total,      "counter", "of these, answered here")                                          \
     X(refused_total,             "counter", "requests refused for their host, origin or token")                 \

@@ -1,7 +1,8 @@
-/* options.c -- one table of options, read three times: --config and --help, then maki.yaml, then the command line.
+/* options.c -- parse the options of the daemon by one table, in three passes: --config and --help, then maki.yaml, then
+ *              the command line.
  *
  * In:    the environment, the command line, maki.yaml.
- * Out:   maki_daemon_options; the first mistake as an error, never with a secret in it.
+ * Out:   maki_daemon_options; or the first error, never with a secret in it.
  * Always: the command line overrides the file, except that upstreams of both are merged; an address beyond loopback
  *         needs a token. */
 #include "daemon/options.h"
@@ -34,34 +35,34 @@ typedef enum value_kind {
 typedef struct option_row {
     maki_option option; /* `at` is in maki_daemon_options */
     value_kind kind;
-    const char *setting; /* where it stands in maki.yaml; NULL: only on the command line */
+    const char *setting; /* its path in maki.yaml; NULL: only on the command line */
 } option_row;
 
-#define AT(member) offsetof(maki_daemon_options, member)
+#define OFFSET(member) offsetof(maki_daemon_options, member)
 /* clang-format off */
 static const option_row rows[] = {
     { { "--config FILE", 0, "the configuration ($MAKI_CONFIG, ./maki.yaml, $XDG_CONFIG_HOME/maki/maki.yaml)" }, CONFIG, NULL },
     { { "--listen ADDR:PORT", 0, "the address to listen on (127.0.0.1:4747); port 0 picks a free one; may be repeated" }, LISTEN, "serve.listen" },
     { { "--port N", 0, "the same on this machine only (127.0.0.1:N); --listen N means that, too" }, PORT, NULL },
-    { { "--home DIR", AT(home), "where conversations are kept ($MAKI_HOME)" }, TEXT, NULL },
+    { { "--home DIR", OFFSET(home), "where conversations are kept ($MAKI_HOME)" }, TEXT, NULL },
     { { "--upstream NAME=URL", 0, "a server to forward requests to; may be repeated; \"NAME=URL models=PATTERN\" picks it by model" }, UPSTREAM, "upstreams" },
-    { { "--token TOKEN", AT(token), "what clients must send ($MAKI_TOKEN); required when other machines can connect" }, SECRET, "serve.token" },
+    { { "--token TOKEN", OFFSET(token), "what clients must send ($MAKI_TOKEN); required when other machines can connect" }, SECRET, "serve.token" },
     { { "--allow-host NAME", 0, "a further Host that is accepted; may be repeated" }, HOST, "serve.allow_hosts" },
     { { "--allow-origin ORIGIN", 0, "a site whose pages may send requests to Maki; may be repeated" }, ORIGIN, "serve.allow_origins" },
-    { { "--max-connections N", AT(server.connections), "concurrent clients" }, SIZE, "serve.limits.connections" },
-    { { "--max-head BYTES", AT(server.head_bytes), "largest head of a request" }, BYTES, "serve.limits.head" },
-    { { "--max-body BYTES", AT(server.body_bytes), "largest body of a request, compressed or not" }, BYTES, "serve.limits.body" },
-    { { "--idle-timeout TIME", AT(server.idle_ms), "close a connection without a request" }, MS, "serve.timeouts.idle" },
-    { { "--head-timeout TIME", AT(server.head_ms), "receive a request's head" }, MS, "serve.timeouts.head" },
-    { { "--body-timeout TIME", AT(server.body_ms), "wait for the next byte of a body" }, MS, "serve.timeouts.body" },
-    { { "--write-timeout TIME", AT(server.write_ms), "wait for a client that reads nothing" }, MS, "serve.timeouts.write" },
-    { { "--connect-timeout TIME", AT(client.connect_ms), "connect to an upstream" }, MS, "serve.timeouts.connect" },
-    { { "--upstream-timeout TIME", AT(client.idle_ms), "wait for an upstream that sends nothing" }, MS, "serve.timeouts.upstream" },
-    { { "--stop-timeout TIME", AT(stop_ms), "finish requests in progress on SIGTERM" }, MS, "serve.timeouts.stop" },
-    { { "--ca-file FILE", AT(client.ca_file), "certificates to trust instead of the system's" }, TEXT, "serve.ca_file" },
-    { { "--log-level LEVEL", AT(log_level), "debug, info, warn or error" }, LEVEL, "log.level" },
-    { { "--ready-fd N", AT(ready_fd), "write the address to this descriptor instead of standard output" }, FD, NULL },
-    { { "--unit", AT(unit), "print a systemd user unit with the other options, and do nothing else" }, FLAG, NULL },
+    { { "--max-connections N", OFFSET(server.connections), "concurrent clients" }, SIZE, "serve.limits.connections" },
+    { { "--max-head BYTES", OFFSET(server.head_bytes), "largest head of a request" }, BYTES, "serve.limits.head" },
+    { { "--max-body BYTES", OFFSET(server.body_bytes), "largest body of a request, compressed or not" }, BYTES, "serve.limits.body" },
+    { { "--idle-timeout TIME", OFFSET(server.idle_ms), "close a connection without a request" }, MS, "serve.timeouts.idle" },
+    { { "--head-timeout TIME", OFFSET(server.head_ms), "receive a request's head" }, MS, "serve.timeouts.head" },
+    { { "--body-timeout TIME", OFFSET(server.body_ms), "wait for the next byte of a body" }, MS, "serve.timeouts.body" },
+    { { "--write-timeout TIME", OFFSET(server.write_ms), "wait for a client that reads nothing" }, MS, "serve.timeouts.write" },
+    { { "--connect-timeout TIME", OFFSET(client.connect_ms), "connect to an upstream" }, MS, "serve.timeouts.connect" },
+    { { "--upstream-timeout TIME", OFFSET(client.idle_ms), "wait for an upstream that sends nothing" }, MS, "serve.timeouts.upstream" },
+    { { "--stop-timeout TIME", OFFSET(stop_ms), "finish requests in progress on SIGTERM" }, MS, "serve.timeouts.stop" },
+    { { "--ca-file FILE", OFFSET(client.ca_file), "certificates to trust instead of the system's" }, TEXT, "serve.ca_file" },
+    { { "--log-level LEVEL", OFFSET(log_level), "debug, info, warn or error" }, LEVEL, "log.level" },
+    { { "--ready-fd N", OFFSET(ready_fd), "write the address to this descriptor instead of standard output" }, FD, NULL },
+    { { "--unit", OFFSET(unit), "print a systemd user unit with the other options, and do nothing else" }, FLAG, NULL },
 };
 /* clang-format on */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
@@ -99,19 +100,19 @@ static bool parse_number(value_kind kind, maki_str text, double *n)
     }
 }
 
-static void store_number(value_kind kind, void *place, double n)
+static void store_number(value_kind kind, void *target, double n)
 {
     switch (kind) {
-    case SIZE: *(size_t *)place = (size_t)n; break;
-    case BYTES: *(uint64_t *)place = (uint64_t)n; break;
-    case FD: *(int *)place = (int)n; break;
-    default: *(uint32_t *)place = (uint32_t)n; break;
+    case SIZE: *(size_t *)target = (size_t)n; break;
+    case BYTES: *(uint64_t *)target = (uint64_t)n; break;
+    case FD: *(int *)target = (int)n; break;
+    default: *(uint32_t *)target = (uint32_t)n; break;
     }
 }
 
 static bool parse_value(maki_daemon_options *o, const option_row *row, const char *value)
 {
-    char *place = (char *)o + row->option.at;
+    char *target = (char *)o + row->option.at;
     maki_str text = maki_str_of(value ? value : ""); /* a flag has none */
     double n = 0;
     switch (row->kind) {
@@ -120,14 +121,14 @@ static bool parse_value(maki_daemon_options *o, const option_row *row, const cha
     case HOST: return add_name(o->guard.hosts, &o->guard.host_count, MAKI_GUARD_NAMES - 1, value);
     case ORIGIN: return add_name(o->guard.origins, &o->guard.origin_count, MAKI_GUARD_NAMES, value);
     case TEXT:
-    case SECRET: *(const char **)(void *)place = value; return value[0] != '\0';
-    case LEVEL: return maki_level_parse(text, (maki_level *)(void *)place);
-    case FLAG: *(bool *)place = true; return true;
-    case CONFIG: return value[0] != '\0'; /* read_ahead() took it */
+    case SECRET: *(const char **)(void *)target = value; return value[0] != '\0';
+    case LEVEL: return maki_level_parse(text, (maki_level *)(void *)target);
+    case FLAG: *(bool *)target = true; return true;
+    case CONFIG: return value[0] != '\0'; /* find_config_and_help() has read it */
     case UPSTREAM: return false;          /* maki_upstreams_add() reports its own errors */
     default:
         if (!parse_number(row->kind, text, &n)) return false;
-        store_number(row->kind, place, n);
+        store_number(row->kind, target, n);
         return true;
     }
 }
@@ -161,9 +162,9 @@ static maki_status read_command_line(maki_daemon_options *o, int argc, char **ar
     return st;
 }
 
-/* Before the file is read: its name, and which options the command line has.  Mistakes are reported
- * later, by read_command_line. */
-static const char *read_ahead(int argc, char **argv, bool given[ROW_COUNT], bool *help)
+/* The first pass, before maki.yaml is read: return its name (NULL: the default); set which options the command line has,
+ * and whether --help is one.  Errors are reported later, by read_command_line. */
+static const char *find_config_and_help(int argc, char **argv, bool given[ROW_COUNT], bool *help)
 {
     maki_option_list list = MAKI_OPTIONS("maki serve", rows, argc, argv);
     maki_option_kind found;
@@ -216,8 +217,8 @@ static maki_status read_upstreams(maki_daemon_options *o, maki_err *err)
 {
     maki_str name;
     maki_status st = MAKI_OK;
-    for (size_t at = 0;
-         st == MAKI_OK && maki_config_next_name(o->config, "upstreams", &at, &name);) {
+    for (size_t next = 0;
+         st == MAKI_OK && maki_config_next_name(o->config, "upstreams", &next, &name);) {
         st = read_upstream(o, name, err);
     }
     return st;
@@ -290,8 +291,10 @@ maki_status maki_daemon_options_read(const maki_env *env, char *const *environme
     *o = (maki_daemon_options){ .ready_fd = -1 };
     o->server = (maki_server_limits)MAKI_SERVER_LIMITS_INIT;
     o->client = (maki_client_limits)MAKI_CLIENT_LIMITS_INIT;
-    maki_config_options config = { sizeof config, *env, read_ahead(argc, argv, given, &o->help),
-                                   environment,   NULL, NULL };
+    maki_config_options config = {
+        sizeof config, *env, find_config_and_help(argc, argv, given, &o->help),
+        environment,   NULL, NULL
+    };
     if (o->help) return MAKI_OK;
     maki_status st = maki_config_open(&config, &o->config, err);
     if (st == MAKI_OK) st = read_settings(o, given, err);

@@ -1,4 +1,4 @@
-/* page.h -- the files of the page, built into the program. */
+/* page.h -- the files of the web page at /, embedded in the program, looked up by path. */
 #ifndef MAKI_DAEMON_PAGE_H
 #define MAKI_DAEMON_PAGE_H
 

@@ -1,4 +1,4 @@
-/* page_files.c -- the files of web/, as read-only data. */
+/* page_files.c -- embed the files of web/ as read-only data. */
 #include "base/platform.h"
 
 MAKI_EMBED(maki_page_html, "index.html");

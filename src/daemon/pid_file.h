@@ -11,7 +11,7 @@
 #define MAKI_PID_FILE "serve.pid"
 
 /* Lock the file in `home`, which is created if missing.  *fd stays open until maki_pid_file_close().  MAKI_CONFLICT:
- * another daemon holds the lock; *err says where it listens.  Where the file cannot be written (a full or read-only disk)
+ * another daemon holds the lock; *err names its address.  Where the file cannot be written (a full or read-only disk)
  * MAKI_OK and *fd -1. */
 maki_status maki_pid_file_open(const maki_env *env, const char *home, int *fd, maki_err *err)
     MAKI_MUST_CHECK;

@@ -1,8 +1,8 @@
-/* recorder.c -- one thread and its queue: what the loop forwards, in order, put into the proxy's conversations.
+/* recorder.c -- one thread and its queue: record what the loop forwards, in order, in conversations (proxy/proxy.h).
  *
- * In:    items of the loop: a body to look up the model in; an exchange's start, reply head, reply bytes and end.
+ * In:    items from the loop: a body to read the model from; an exchange's start, reply head, reply bytes and end.
  * Out:   conversations on the disk; items for the loop's queue: model, consumed, capacity, done.
- * Never: stops an exchange: a failure is noted in its record, and what can still be recorded is.
+ * Never: stops an exchange: its record gets the first failure, and what can still be recorded is recorded.
  *
  * `done` goes through the syncer's thread, which syncs once for all exchanges that a batch ended. */
 #include "daemon/recorder.h"
@@ -33,9 +33,9 @@ struct maki_recorder {
     const maki_env *env;
     maki_queue queue;
     maki_syncer *syncer;
-    bool wake_syncer; /* the thread's: the syncer sleeps, and there is work for it */
-    maki_proxy *
-        proxy; /* the thread's, from its start to its end; NULL: not opened yet, the disk is full */
+    bool wake_syncer; /* used by the thread alone: the syncer sleeps and has jobs */
+    maki_proxy
+        *proxy; /* used by the thread alone while it runs; NULL: not opened yet, the disk is full */
     maki_err open_err; /* why `proxy` is NULL */
     maki_recorder_options options;
     maki_proxy_options proxy_options;
@@ -45,7 +45,7 @@ struct maki_recorder {
     bool running;
 };
 
-/* ---- the loop's side ------------------------------------------------------------------------------ */
+/* ---- on the loop's thread ------------------------------------------------------------------------- */
 
 static void on_wake(evutil_socket_t fd, short what, void *ctx)
 {
@@ -55,7 +55,7 @@ static void on_wake(evutil_socket_t fd, short what, void *ctx)
     maki_queue_wake(&rec->queue);
 }
 
-/* Waking a thread costs as much as handling a small request: so not for every message. */
+/* Waking a thread costs as much as handling a small request: once for each iteration of the loop, not for each item. */
 static void enqueue(maki_recorder *rec, maki_queue_item *item)
 {
     if (!maki_queue_push_no_wake(&rec->queue, item) || rec->wake_pending) return;
@@ -145,7 +145,7 @@ void maki_recorder_end(maki_recorder *rec, maki_record *r, maki_exchange_end_kin
     enqueue(rec, &r->end);
 }
 
-/* ---- the recorder's thread ------------------------------------------------------------------------ */
+/* ---- on the recorder's thread --------------------------------------------------------------------- */
 
 /* The model that the body asks for; "" when it names none. */
 static void do_lookup(maki_recorder *rec, maki_record *r)
@@ -162,8 +162,8 @@ static void do_lookup(maki_recorder *rec, maki_record *r)
     maki_queue_push(rec->options.loop, &r->lookup);
 }
 
-/* The first failure is reported; the exchange goes on, for what can still be recorded. */
-static void note_failure(maki_record *r, maki_status st, const maki_err *err)
+/* Later failures are dropped; the exchange continues, to record what can still be recorded. */
+static void set_first_failure(maki_record *r, maki_status st, const maki_err *err)
 {
     if (st == MAKI_OK || r->err.status != MAKI_OK) return;
     r->err = *err;
@@ -195,7 +195,7 @@ static void do_start(maki_recorder *rec, maki_record *r)
     } else {
         r->exchange = NULL;
     }
-    note_failure(r, st, &err);
+    set_first_failure(r, st, &err);
     /* the loop frees a small body when it next checks */
     atomic_store(&r->consumed, true);
     if (large) maki_queue_push(rec->options.loop, &r->consumed_item);
@@ -207,7 +207,7 @@ static void do_head(maki_record *r)
     if (!r->exchange) return;
     maki_status st =
         maki_exchange_reply_head(r->exchange, r->reply_status, maki_str_of(r->reply_type), &err);
-    note_failure(r, st, &err);
+    set_first_failure(r, st, &err);
 }
 
 static void do_bytes(maki_recorder *rec, chunk *c)
@@ -216,11 +216,11 @@ static void do_bytes(maki_recorder *rec, chunk *c)
     maki_record *r = c->record;
     maki_err err;
     if (r->exchange) {
-        note_failure(r, maki_exchange_reply(r->exchange, (maki_str){ c->bytes, c->len }, &err),
-                     &err);
+        set_first_failure(r, maki_exchange_reply(r->exchange, (maki_str){ c->bytes, c->len }, &err),
+                          &err);
     }
-    size_t left = atomic_fetch_sub(&r->pending, c->len) - c->len;
-    if (left < MAKI_RECORDER_BACKLOG_MAX / 2 && atomic_exchange(&r->full, false)) {
+    size_t remaining = atomic_fetch_sub(&r->pending, c->len) - c->len;
+    if (remaining < MAKI_RECORDER_BACKLOG_MAX / 2 && atomic_exchange(&r->full, false)) {
         maki_queue_push(rec->options.loop, &r->capacity);
     }
     alloc->resize(alloc, c, sizeof *c + c->len, 0);
@@ -234,11 +234,12 @@ static void do_end(maki_recorder *rec, maki_record *r)
                                .done = &r->done };
     if (r->exchange) {
         maki_exchange_set_reason(r->exchange, maki_str_of(r->reason));
-        note_failure(r, maki_exchange_end(r->exchange, r->end_kind, &r->sync.sync, &err), &err);
+        set_first_failure(r, maki_exchange_end(r->exchange, r->end_kind, &r->sync.sync, &err),
+                          &err);
         maki_exchange_close(r->exchange);
     }
     if (atomic_load(&r->lost)) {
-        note_failure(r, maki_fail_nomem(&err), &err);
+        set_first_failure(r, maki_fail_nomem(&err), &err);
     }
     if (maki_syncer_add(rec->syncer, &r->sync)) rec->wake_syncer = true;
 }
@@ -302,9 +303,9 @@ static void *work(void *ctx)
     return NULL;
 }
 
-/* ---- life ----------------------------------------------------------------------------------------- */
+/* ---- open and close ------------------------------------------------------------------------------- */
 
-/* With a full disk requests are still forwarded; any other failure is a mistake that the user should see. */
+/* With a full disk requests are still forwarded; any other failure ends the start with an error. */
 static maki_status open_proxy_first(maki_recorder *rec, maki_err *err)
 {
     maki_status st = open_proxy(rec);

@@ -1,11 +1,11 @@
-/* recorder.h -- the thread that owns all conversations: it gets what is forwarded, in order, and records it.
+/* recorder.h -- the thread that owns all conversations: the loop queues what it forwards, this thread records it in order.
  *
  * These functions are called on the event loop's thread; each adds to the recorder's queue and never blocks.  A
- * maki_record is one exchange.  It is part of what the loop knows of the exchange, and the loop frees it after `on_done`:
+ * maki_record is one exchange.  It is a member of the loop's state of the exchange; the loop frees it after `on_done`:
  *
  *     maki_recorder_start -> maki_recorder_head -> maki_recorder_bytes ... -> maki_recorder_end -> on_done
  *
- * What is recorded is durable when on_done comes.  The callbacks come on the loop's thread, through its queue.
+ * What is recorded is durable when on_done is called.  The callbacks are called on the loop's thread, through its queue.
  *
  * When the disk is full at the start, nothing is recorded and every exchange reports why; opening is retried once a
  * second. */
@@ -35,15 +35,15 @@ struct maki_record {
     void (*on_capacity)(maki_record *record); /* after maki_recorder_bytes returned false */
     void (*on_done)(maki_record *record);
 
-    /* set when on_model comes: the model that the body asks for; model_len 0: none */
+    /* set before on_model: the model that the body names; model_len 0: none */
     char model[200];
     size_t model_len;
-    /* set when on_done comes: the first failure */
+    /* set before on_done: the first failure */
     maki_err err;
 
-    bool paused; /* the loop's: on_capacity is to come */
+    bool paused; /* used by the loop alone: on_capacity is pending */
 
-    /* the recorder's own */
+    /* used by the recorder, but where a comment differs */
     maki_exchange *exchange;
     int reply_status;
     char reply_type[80];
@@ -58,19 +58,19 @@ struct maki_record {
 };
 
 enum {
-    MAKI_RECORDER_BACKLOG_MAX = 4 << 20, /* bytes of one reply that may be in the queue */
-    MAKI_RECORDER_CONSUMED = 16 << 10    /* on_consumed comes for bodies larger than this */
+    MAKI_RECORDER_BACKLOG_MAX = 4 << 20, /* maximum of bytes of one reply in the queue */
+    MAKI_RECORDER_CONSUMED = 16 << 10    /* on_consumed is called for bodies larger than this */
 };
 
 typedef struct maki_recorder_options {
     const maki_proxy_options *proxy;
     struct event_base *base; /* the loop, */
     maki_queue *loop;        /* and where the callbacks go */
-    uint64_t body_max;       /* bytes of a body when it is decompressed */
+    uint64_t body_max;       /* maximum size of a decompressed body */
     /* Called before maki_recorder_open returns when the disk is too full to open the conversations. */
     void (*on_full)(void *ctx, const maki_err *err);
     void *on_full_ctx;
-    /* put into the loop's queue when they are open at last; the caller's, who outlives the recorder */
+    /* queued for the loop when a later attempt has opened them; owned by the caller, outlives the recorder */
     maki_queue_item *opened;
 } maki_recorder_options;
 
@@ -83,7 +83,7 @@ void maki_recorder_close(maki_recorder *recorder);
 void maki_recorder_model(maki_recorder *recorder, maki_record *record);
 void maki_recorder_start(maki_recorder *recorder, maki_record *record);
 void maki_recorder_head(maki_recorder *recorder, maki_record *record, int status, maki_str type);
-/* Copies.  False: send no more until on_capacity. */
+/* Copies `bytes`.  False: the queue is full, send no more until on_capacity. */
 bool maki_recorder_bytes(maki_recorder *recorder, maki_record *record, maki_str bytes);
 void maki_recorder_end(maki_recorder *recorder, maki_record *record, maki_exchange_end_kind kind);
 

@@ -9,8 +9,8 @@
 #include "base/str_util.h"
 
 enum {
-    QUIET_MS = 60000,    /* a failure of one kind is logged once in this time */
-    SPACE_MIN = 1 << 20, /* bytes of the disk: with less it counts as full */
+    LOG_INTERVAL_MS = 60000,  /* failures of one status are logged once in this interval */
+    FREE_SPACE_MIN = 1 << 20, /* bytes; a disk with less counts as full */
     EVENT_MAX = 2048
 };
 
@@ -58,7 +58,7 @@ static void log_failure(maki_recording_state *r, const maki_err *err)
 {
     int64_t now = r->env->clock->now_ms(r->env->clock);
     size_t kind = (size_t)err->status <= MAKI_CANCELLED ? (size_t)err->status : 0;
-    if (r->logged_ms[kind] && now - r->logged_ms[kind] < QUIET_MS) return;
+    if (r->logged_ms[kind] && now - r->logged_ms[kind] < LOG_INTERVAL_MS) return;
     r->logged_ms[kind] = now;
     maki_kv values[] = { MAKI_KV_S("status", maki_str_of(maki_status_name(err->status))),
                          MAKI_KV_S("why", maki_str_of(err->msg)) };
@@ -74,16 +74,16 @@ void maki_recording_state_count(maki_recording_state *r, const maki_err *err)
 void maki_recording_state_update(maki_recording_state *r, const maki_err *err)
 {
     bool is_on = r->err.status == MAKI_OK; /* only this thread writes it */
-    bool works = err->status == MAKI_OK;
-    if (!works) maki_last_failure_set(r->failure, "recording", "", err->msg);
-    if (works && r->err.status == MAKI_FULL) {
+    bool recorded = err->status == MAKI_OK;
+    if (!recorded) maki_last_failure_set(r->failure, "recording", "", err->msg);
+    if (recorded && r->err.status == MAKI_FULL) {
         int64_t space = r->env->files->space(r->env->files, r->directory);
-        if (space >= 0 && space < SPACE_MIN) return;
+        if (space >= 0 && space < FREE_SPACE_MIN) return;
     }
-    if (!works && !is_machine_failure(err->status))
+    if (!recorded && !is_machine_failure(err->status))
         log_failure(r, err);
-    else if (works != is_on)
-        set_on(r, works, err);
+    else if (recorded != is_on)
+        set_on(r, recorded, err);
 }
 
 bool maki_recording_state_is_on(maki_recording_state *r, maki_err *err)

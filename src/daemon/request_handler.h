@@ -1,4 +1,4 @@
-/* request_handler.h -- the callbacks of a request's owner: a struct that handles a request has this as its first member. */
+/* request_handler.h -- callbacks of a connection: the first member of each struct that handles a request. */
 #ifndef MAKI_DAEMON_REQUEST_HANDLER_H
 #define MAKI_DAEMON_REQUEST_HANDLER_H
 
@@ -6,7 +6,7 @@
 
 typedef struct maki_request_handler maki_request_handler;
 
-/* As the server calls them (server.h). */
+/* Called by the server on the loop's thread (net/server.h); NULL: ignored. */
 typedef struct maki_request_handler_callbacks {
     void (*on_body)(maki_request_handler *handler, maki_conn *conn, maki_str bytes);
     void (*on_body_end)(maki_request_handler *handler, maki_conn *conn);

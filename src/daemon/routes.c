@@ -40,7 +40,7 @@ static const route_row rows[] = {
 /* clang-format on */
 enum { ROW_COUNT = sizeof rows / sizeof rows[0] };
 
-/* Does the pattern match all of `path`?  *star is what the last single star matched.  On a mismatch the last star takes
+/* Does the pattern match all of `path`?  *star is what the last single star matched.  On a mismatch the last star matches
  * one character more; those before it need no backtracking, because no star matches a slash. */
 static bool matches(const char *pattern, maki_str path, maki_str *star)
 {
@@ -137,7 +137,7 @@ const char *maki_route_hint(maki_str method, maki_str path)
 }
 
 /* Remove "/LETTER/WORD" from the front. */
-static bool take_prefix(maki_str *target, char letter, maki_str *word)
+static bool cut_prefix(maki_str *target, char letter, maki_str *word)
 {
     const char front[] = { '/', letter, '/' };
     if (!maki_str_starts(*target, (maki_str){ front, 3 })) return false;
@@ -155,8 +155,8 @@ bool maki_route_split(maki_str target, maki_route_path *out)
 {
     *out = (maki_route_path){ .token = { "", 0 }, .upstream = { "", 0 }, .query = { "", 0 } };
     if (target.len == 0 || target.ptr[0] != '/') return false;
-    take_prefix(&target, 't', &out->token);
-    take_prefix(&target, 'u', &out->upstream);
+    cut_prefix(&target, 't', &out->token);
+    cut_prefix(&target, 'u', &out->upstream);
     if (target.len == 0) target = MAKI_LIT("/"); /* "/u/openai": a base URL without a slash */
     const char *mark = memchr(target.ptr, '?', target.len);
     out->target = target;

@@ -1,4 +1,4 @@
-/* routes.h -- which paths are known, which protocol is spoken there, and the default upstream. */
+/* routes.h -- map a method and a path to what to do with the request, its protocol and its default upstream. */
 #ifndef MAKI_DAEMON_ROUTES_H
 #define MAKI_DAEMON_ROUTES_H
 
@@ -6,10 +6,10 @@
 
 typedef enum maki_route_kind {
     MAKI_ROUTE_NONE,    /* unknown: 404 */
-    MAKI_ROUTE_LOCAL,   /* answered here */
+    MAKI_ROUTE_LOCAL,   /* answered by the daemon */
     MAKI_ROUTE_FORWARD, /* forwarded */
     MAKI_ROUTE_RECORD,  /* forwarded and recorded */
-    MAKI_ROUTE_COUNT    /* forwarded; answered here when upstream cannot */
+    MAKI_ROUTE_COUNT    /* a token count: forwarded; answered by the daemon when upstream cannot */
 } maki_route_kind;
 
 typedef struct maki_route {
@@ -24,10 +24,10 @@ typedef struct maki_route {
  * anthropic-version, so that /v1/models is Anthropic's. */
 maki_route maki_route_find(maki_str method, maki_str path, bool named, bool anthropic);
 
-/* What is wrong with a path that was not found: a constant. */
+/* The error message for a path that was not found: a constant. */
 const char *maki_route_hint(maki_str method, maki_str path);
 
-/* A path in its parts: "/t/TOKEN" and "/u/NAME" in front are removed; len 0 when absent. */
+/* The parts of a path: "/t/TOKEN" and "/u/NAME" in front are removed; len 0 when absent. */
 typedef struct maki_route_path {
     maki_str token, upstream;
     maki_str target; /* the rest, with the query: begins with a slash */

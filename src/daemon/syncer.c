@@ -1,11 +1,11 @@
-/* syncer.c -- a queue of jobs: for each batch the journal is synced once, then each job's own descriptors. */
+/* syncer.c -- a thread and its queue of jobs: for each batch, sync the journal once, then the descriptors of each job. */
 #include "daemon/syncer.h"
 
 #include "base/alloc.h"
 #include "base/err.h"
 #include "base/thread.h"
 
-enum { WAKE_MS = 60000, FDS = sizeof(((maki_exchange_sync *)0)->fds) / sizeof(int) };
+enum { WAIT_MS = 60000, FDS = sizeof(((maki_exchange_sync *)0)->fds) / sizeof(int) };
 
 struct maki_syncer {
     const maki_env *env;
@@ -15,7 +15,7 @@ struct maki_syncer {
     bool running;
 };
 
-/* Logs that the journal does not cover: a write was too long for it, or it is off. */
+/* Sync and close the descriptors of logs whose writes are not in the journal: too long for it, or it is off. */
 static void sync_files(maki_syncer *s, maki_sync_job *job)
 {
     const maki_files *files = s->env->files;
@@ -32,7 +32,7 @@ static void *work(void *ctx)
     maki_syncer *s = ctx;
     bool ended = false;
     while (!ended) {
-        maki_queue_item *item = maki_queue_wait_all(&s->queue, WAKE_MS, &ended);
+        maki_queue_item *item = maki_queue_wait_all(&s->queue, WAIT_MS, &ended);
         maki_status st = item ? maki_proxy_sync(s->proxy, NULL) : MAKI_OK;
         while (item) {
             maki_queue_item *next = item->next; /* once `done` is queued the loop may free it */
@@ -70,10 +70,10 @@ void maki_syncer_use(maki_syncer *s, maki_proxy *proxy)
 
 bool maki_syncer_add(maki_syncer *s, maki_sync_job *job)
 {
-    bool any = job->sync.journal;
+    bool needed = job->sync.journal;
     for (size_t i = 0; i < FDS; i++)
-        any = any || job->sync.fds[i] >= 0;
-    if (any) return maki_queue_push_no_wake(&s->queue, &job->item);
+        needed = needed || job->sync.fds[i] >= 0;
+    if (needed) return maki_queue_push_no_wake(&s->queue, &job->item);
     job->status = MAKI_OK;
     maki_queue_push(job->to, job->done);
     return false;

@@ -1,4 +1,4 @@
-/* upstream.c -- parse and look up upstreams; where a request's target goes below an upstream's path. */
+/* upstream.c -- parse and look up upstreams; join an upstream's path and a request's target. */
 #include "daemon/upstream.h"
 
 #include <ctype.h>
@@ -15,7 +15,7 @@ static maki_status fail_line(maki_err *err, const char *what)
                      what);
 }
 
-/* A name is part of paths and of the log: letters, digits, - and _. */
+/* Names appear in paths and in logs: letters, digits, - and _ only. */
 static bool is_name(maki_str name)
 {
     for (size_t i = 0; i < name.len; i++) {

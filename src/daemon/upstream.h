@@ -3,7 +3,7 @@
  *     openai=https://api.openai.com
  *     local=http://127.0.0.1:8000/v1 models=qwen*,llama-3*
  *
- * A request names one by its path (/u/NAME/...) or by x-maki-upstream; else by the model it asks for, when some
+ * A request names one by its path (/u/NAME/...) or by x-maki-upstream; else by its model, when some
  * upstream has patterns; else the protocol's default. */
 #ifndef MAKI_DAEMON_UPSTREAM_H
 #define MAKI_DAEMON_UPSTREAM_H
@@ -27,7 +27,7 @@ typedef struct maki_upstreams {
     bool by_model; /* one of them has patterns */
 } maki_upstreams;
 
-/* Add a line, or replace the one of that name. */
+/* Parse a line and add it, or replace the upstream of that name. */
 maki_status maki_upstreams_add(maki_upstreams *list, maki_str line, maki_err *err);
 
 /* NULL: not found. */

@@ -1,4 +1,4 @@
-/* fake_answer.c -- choose the text or the tool call of an answer.
+/* fake_answer.c -- select the text, the reasoning or the tool call of an answer.
  *
  * In:    the request and its scenario.
  * Out:   text, reasoning, tool call.
@@ -18,11 +18,11 @@ enum { ECHO_MAX = 200 }; /* bytes of the user's message that are repeated */
 #define FILLER_512 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64 FILLER_64
 const maki_str fake_filler = { FILLER_512 FILLER_512, 2 * (sizeof FILLER_512 - 1) };
 
-bool fake_next_chunk(maki_str text, unsigned *nth, maki_str *piece)
+bool fake_next_chunk(maki_str text, unsigned *nth, maki_str *chunk)
 {
-    unsigned pieces = text.ptr == fake_filler.ptr ? 1 : 3;
-    if (text.len == 0 || *nth == pieces) return false;
-    *piece = fake_chunk(text, (*nth)++, pieces);
+    unsigned count = text.ptr == fake_filler.ptr ? 1 : 3;
+    if (text.len == 0 || *nth == count) return false;
+    *chunk = fake_chunk(text, (*nth)++, count);
     return true;
 }
 
@@ -62,20 +62,20 @@ static maki_str join(const char *before, maki_str middle, const char *after, mak
     return maki_arena_print(arena, "%s%.*s%s", before, (int)middle.len, middle.ptr, after);
 }
 
-/* %E6%B5%B7 as 海; "?" if the result is not valid UTF-8, which JSON cannot carry. */
+/* %E6%B5%B7 as 海; "?" if the result is not valid UTF-8, which JSON cannot contain. */
 static maki_str decode_percent(maki_str text, maki_arena *arena)
 {
     char *out = maki_arena_get(arena, text.len);
-    maki_str said = { out, out ? fake_unescape(text, out, text.len) : 0 };
-    return out && maki_utf8_valid(said, NULL) ? said : MAKI_LIT("?");
+    maki_str decoded = { out, out ? fake_unescape(text, out, text.len) : 0 };
+    return out && maki_utf8_valid(decoded, NULL) ? decoded : MAKI_LIT("?");
 }
 
-/* ---- the file reading tool, by any agent's name for it ---------------------------------------- */
+/* ---- the tool that reads files, by its name in each agent -------------------------------------- */
 
 static const char *const reading_tools[] = { "Read", "read_file", "read" };
 static const char *const path_parameters[] = { "file_path", "filePath", "absolute_path", "path" };
 
-/* Codex runs scripts, and its tools are functions in them. */
+/* Codex has a tool that runs scripts, which call its other tools as functions. */
 static bool call_script(const fake_request *request, maki_str path, maki_arena *arena,
                         fake_answer *out)
 {
@@ -107,7 +107,7 @@ static void call_reader(const fake_request *request, maki_str path, maki_arena *
     }
 }
 
-/* ---- deciding ------------------------------------------------------------------------------------ */
+/* ---- the answer ---------------------------------------------------------------------------------- */
 
 maki_status fake_answer_make(const fake_request *request, const fake_scenario *scenario,
                              maki_arena *arena, fake_answer *out, maki_err *err)

@@ -1,4 +1,4 @@
-/* fake_answer.h -- choose the answer of the fake provider, independent of the protocol. */
+/* fake_answer.h -- select the answer of the fake provider, independent of the protocol. */
 #ifndef MAKI_FAKE_FAKE_ANSWER_H
 #define MAKI_FAKE_FAKE_ANSWER_H
 
@@ -14,12 +14,12 @@ typedef struct fake_answer {
     bool custom;        /* Responses: a tool that takes text */
 } fake_answer;
 
-/* Long answers repeat this text (scenario huge). */
+/* The text that long answers repeat (scenario huge). */
 extern const maki_str fake_filler;
 /* Iterate over the chunks in which a text is streamed, from *nth 0 on; the filler is one chunk, an empty text none. */
 bool fake_next_chunk(maki_str text, unsigned *nth, maki_str *chunk);
 
-/* Choose the answer.  Spans point to constants, to `request` and to `arena`. */
+/* Select the answer.  Spans point to constants, to `request` and to `arena`. */
 maki_status fake_answer_make(const fake_request *request, const fake_scenario *scenario,
                              maki_arena *arena, fake_answer *out, maki_err *err);
 

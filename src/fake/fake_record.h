@@ -1,4 +1,4 @@
-/* fake_record.h -- record every request in a directory, for tests that compare what was sent with what arrived.
+/* fake_record.h -- record every request in a directory, for tests that compare what a client sent with what was received.
  *
  *     000001.head   the request line and the fields, unchanged, each line ended by CRLF
  *     000001.body   the body without its framing, byte for byte
@@ -17,7 +17,7 @@ typedef struct fake_record {
     unsigned count;
 } fake_record;
 
-/* A request began.  *body_fd is open for its body, -1 when not recording. */
+/* Record the head of a request.  *body_fd is open for its body, -1 when not recording. */
 maki_status fake_record_head(fake_record *record, const maki_http_head *head, int *body_fd,
                              maki_err *err);
 maki_status fake_record_body(fake_record *record, int body_fd, maki_str bytes, maki_err *err);

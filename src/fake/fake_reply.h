@@ -1,6 +1,6 @@
-/* fake_reply.h -- write an answer in each protocol: one file per protocol.
+/* fake_reply.h -- format answers and errors in each protocol: one file per protocol.
  *
- * Each writes the whole body of the reply: JSON, or the events of a stream one after the other, as the real
+ * Each writes the complete body of the reply: JSON, or the events of a stream one after the other, as the real
  * providers send them.  Ids are derived from the request and the time is fixed: the same request gives the same
  * bytes. */
 #ifndef MAKI_FAKE_FAKE_REPLY_H

@@ -1,4 +1,5 @@
-/* fake_reply_chat.c -- OpenAI's chat completions: one JSON object, or a stream of chunks, each with one delta. */
+/* fake_reply_chat.c -- format an answer for OpenAI's chat completions: one JSON object, or a stream of chunks, each
+ * with one delta. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
@@ -12,7 +13,7 @@ static void write_usage(maki_buf *out, const fake_request *request, const fake_a
                input, output, input + output, (int64_t)(answer->reasoning.len / 4));
 }
 
-static maki_str stop_word(const fake_answer *answer)
+static maki_str finish_reason(const fake_answer *answer)
 {
     if (answer->stop.len) return answer->stop;
     return answer->tool.len ? MAKI_LIT("tool_calls") : MAKI_LIT("stop");
@@ -31,8 +32,8 @@ static void write_body(maki_buf *out, const fake_request *request, const fake_an
                    "{'name':%t,'arguments':%t}}]",
                    request->seed, answer->tool, answer->arguments);
     }
-    fake_write(out,
-               ",'refusal':null},'logprobs':null,'finish_reason':%t}],'usage':", stop_word(answer));
+    fake_write(out, ",'refusal':null},'logprobs':null,'finish_reason':%t}],'usage':",
+               finish_reason(answer));
     write_usage(out, request, answer);
     fake_write(out, ",'service_tier':'default','system_fingerprint':'fp_fake'}\n");
 }
@@ -67,8 +68,8 @@ static void write_deltas(maki_buf *out, const fake_request *request, const char 
                          maki_str text)
 {
     unsigned nth = 0;
-    for (maki_str piece; fake_next_chunk(text, &nth, &piece);)
-        write_delta(out, request, shape, piece);
+    for (maki_str chunk; fake_next_chunk(text, &nth, &chunk);)
+        write_delta(out, request, shape, chunk);
 }
 
 static void write_call(maki_buf *out, const fake_request *request, const fake_answer *answer)
@@ -90,7 +91,8 @@ static void write_stream(maki_buf *out, const fake_request *request, const fake_
     write_deltas(out, request, "{'content':%t}", answer->text);
     if (answer->tool.len) write_call(out, request, answer);
     open_chunk(out, request);
-    fake_write(out, "{'index':0,'delta':{},'logprobs':null,'finish_reason':%t}", stop_word(answer));
+    fake_write(out, "{'index':0,'delta':{},'logprobs':null,'finish_reason':%t}",
+               finish_reason(answer));
     end_chunk(out, request);
     if (request->wants_usage) {
         open_chunk(out, request);

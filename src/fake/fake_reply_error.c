@@ -1,4 +1,5 @@
-/* fake_reply_error.c -- errors with each provider's status, type and message: clients decide by them whether to retry. */
+/* fake_reply_error.c -- format errors with the status, type and message of each provider, by which clients decide
+ * whether to retry. */
 #include <stdio.h>
 
 #include "base/str_util.h"
@@ -9,7 +10,7 @@ typedef struct error_row {
     int status;
     const char *kind; /* the provider's type of error */
     const char *code; /* OpenAI only */
-    const char *words;
+    const char *message;
 } error_row;
 
 static const error_row openai_rows[] = {
@@ -87,7 +88,7 @@ static provider provider_of(maki_str path)
     return maki_str_has(path, MAKI_LIT("/v1beta/")) ? GEMINI : OPENAI;
 }
 
-int fake_reply_error(maki_buf *out, maki_str path, fake_action error, const char *words,
+int fake_reply_error(maki_buf *out, maki_str path, fake_action error, const char *message,
                      maki_str delay)
 {
     static const struct {
@@ -100,11 +101,11 @@ int fake_reply_error(maki_buf *out, maki_str path, fake_action error, const char
         [OLLAMA] = { ollama_rows, "{'error':%t}\n" },
         [GEMINI] = { gemini_rows, "{'error':{'message':%t,'status':%t,'code':" },
     };
-    provider who = provider_of(path);
-    const error_row *row = &all[who].rows[error];
-    maki_str said = maki_str_of(words[0] ? words : row->words);
-    fake_write(out, all[who].shape, said, maki_str_of(row->kind), maki_str_of(row->code));
-    if (who != GEMINI) return row->status;
+    provider name = provider_of(path);
+    const error_row *row = &all[name].rows[error];
+    maki_str text = maki_str_of(message[0] ? message : row->message);
+    fake_write(out, all[name].shape, text, maki_str_of(row->kind), maki_str_of(row->code));
+    if (name != GEMINI) return row->status;
     fake_write(out, "%n", (int64_t)row->status);
     if (delay.len)
         fake_write(out,

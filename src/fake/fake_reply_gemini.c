@@ -1,16 +1,17 @@
-/* fake_reply_gemini.c -- Gemini's generateContent: one object, a stream of events, or a stream that is one array. */
+/* fake_reply_gemini.c -- format an answer for Gemini's generateContent: one object, a stream of events, or a stream
+ * that is one array. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
-/* A stream of objects, as events or as an array. */
-typedef struct objects {
+/* Writes one object, or a stream of them as events or as an array. */
+typedef struct object_writer {
     maki_buf *out;
     const fake_request *request;
     const fake_answer *answer;
     unsigned count;
-} objects;
+} object_writer;
 
-static void begin(objects *o)
+static void begin_object(object_writer *o)
 {
     if (o->request->stream && o->request->array)
         fake_write(o->out, o->count ? "\n,\n" : "[");
@@ -20,7 +21,7 @@ static void begin(objects *o)
     fake_write(o->out, "{'candidates':[{'content':{'parts':[");
 }
 
-static void end(objects *o, bool last)
+static void end_object(object_writer *o, bool last)
 {
     int64_t input = fake_input_tokens(o->request), output = fake_output_tokens(o->answer);
     fake_write(o->out,
@@ -33,47 +34,47 @@ static void end(objects *o, bool last)
         fake_write(o->out, o->request->stream ? "\n\n" : "\n");
 }
 
-static void text_parts(objects *o, const char *shape, maki_str text)
+static void write_text_parts(object_writer *o, const char *shape, maki_str text)
 {
     unsigned nth = 0;
-    for (maki_str piece; fake_next_chunk(text, &nth, &piece);) {
-        begin(o);
-        fake_write(o->out, shape, piece);
-        end(o, false);
+    for (maki_str chunk; fake_next_chunk(text, &nth, &chunk);) {
+        begin_object(o);
+        fake_write(o->out, shape, chunk);
+        end_object(o, false);
     }
 }
 
-static void call_part(maki_buf *out, const fake_answer *answer)
+static void write_call_part(maki_buf *out, const fake_answer *answer)
 {
     fake_write(out, "{'functionCall':{'name':%t,'args':%r}}", answer->tool, answer->arguments);
 }
 
-static void write_stream(objects *o)
+static void write_stream(object_writer *o)
 {
-    text_parts(o, "{'text':%t,'thought':true}", o->answer->reasoning);
-    text_parts(o, "{'text':%t}", o->answer->text);
-    begin(o);
+    write_text_parts(o, "{'text':%t,'thought':true}", o->answer->reasoning);
+    write_text_parts(o, "{'text':%t}", o->answer->text);
+    begin_object(o);
     if (o->answer->tool.len)
-        call_part(o->out, o->answer);
+        write_call_part(o->out, o->answer);
     else
         fake_write(o->out, "{'text':''}");
-    end(o, true);
+    end_object(o, true);
     if (o->request->array) fake_write(o->out, "]\n");
 }
 
 void fake_reply_gemini(maki_buf *out, const fake_request *request, const fake_answer *answer)
 {
-    objects o = { out, request, answer, 0 };
+    object_writer o = { out, request, answer, 0 };
     if (request->stream) {
         write_stream(&o);
         return;
     }
-    begin(&o);
+    begin_object(&o);
     if (answer->reasoning.len) fake_write(out, "{'text':%t,'thought':true},", answer->reasoning);
     fake_write(out, "{'text':%t}", answer->text);
     if (answer->tool.len) {
         fake_write(out, ",");
-        call_part(out, answer);
+        write_call_part(out, answer);
     }
-    end(&o, true);
+    end_object(&o, true);
 }

@@ -1,10 +1,11 @@
-/* fake_reply_messages.c -- Anthropic's Messages API: one JSON object, or a stream of named events, block by block. */
+/* fake_reply_messages.c -- format an answer for Anthropic's Messages API: one JSON object, or a stream of named
+ * events, block by block. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
 static const maki_str signature = { "ZmFrZS1zaWduYXR1cmU=", 20 };
 
-static void usage(maki_buf *out, const fake_request *request, int64_t output)
+static void write_usage(maki_buf *out, const fake_request *request, int64_t output)
 {
     fake_write(out,
                "{'input_tokens':%n,'cache_creation_input_tokens':0,'cache_read_input_tokens':0,"
@@ -31,20 +32,20 @@ static void write_body(maki_buf *out, const fake_request *request, const fake_an
                    answer->tool, answer->arguments);
     }
     fake_write(out, "],'stop_reason':%t,'stop_sequence':null,'usage':", stop_reason(answer));
-    usage(out, request, fake_output_tokens(answer));
+    write_usage(out, request, fake_output_tokens(answer));
     fake_write(out, "}\n");
 }
 
 /* ---- as a stream ----------------------------------------------------------------------------------- */
 
-/* The deltas of a block, and its end. */
-static void deltas(maki_buf *out, int64_t index, const char *shape, maki_str text)
+/* The deltas of a block. */
+static void write_deltas(maki_buf *out, int64_t index, const char *shape, maki_str text)
 {
     unsigned nth = 0;
-    for (maki_str piece; fake_next_chunk(text, &nth, &piece);) {
+    for (maki_str chunk; fake_next_chunk(text, &nth, &chunk);) {
         maki_buf_add(out, MAKI_LIT("event: content_block_delta\ndata: "));
         fake_write(out, "{'type':'content_block_delta','index':%n,'delta':", index);
-        fake_write(out, shape, piece);
+        fake_write(out, shape, chunk);
         fake_write(out, "}\n\n");
     }
 }
@@ -54,13 +55,13 @@ static void end_block(maki_buf *out, int64_t index)
     fake_event(out, "content_block_stop", "{'type':'content_block_stop','index':%n}", index);
 }
 
-static void think(maki_buf *out, const fake_answer *answer, int64_t index)
+static void write_thinking(maki_buf *out, const fake_answer *answer, int64_t index)
 {
     fake_event(out, "content_block_start",
                "{'type':'content_block_start','index':%n,'content_block':"
                "{'type':'thinking','thinking':'','signature':''}}",
                index);
-    deltas(out, index, "{'type':'thinking_delta','thinking':%t}", answer->reasoning);
+    write_deltas(out, index, "{'type':'thinking_delta','thinking':%t}", answer->reasoning);
     fake_event(out, "content_block_delta",
                "{'type':'content_block_delta','index':%n,'delta':"
                "{'type':'signature_delta','signature':%t}}",
@@ -68,14 +69,14 @@ static void think(maki_buf *out, const fake_answer *answer, int64_t index)
     end_block(out, index);
 }
 
-static void call(maki_buf *out, const fake_request *request, const fake_answer *answer,
-                 int64_t index)
+static void write_call(maki_buf *out, const fake_request *request, const fake_answer *answer,
+                       int64_t index)
 {
     fake_event(out, "content_block_start",
                "{'type':'content_block_start','index':%n,'content_block':"
                "{'type':'tool_use','id':'toolu_%x','name':%t,'input':{}}}",
                index, request->seed, answer->tool);
-    deltas(out, index, "{'type':'input_json_delta','partial_json':%t}", answer->arguments);
+    write_deltas(out, index, "{'type':'input_json_delta','partial_json':%t}", answer->arguments);
     end_block(out, index);
 }
 
@@ -88,17 +89,17 @@ static void write_stream(maki_buf *out, const fake_request *request, const fake_
                "'role':'assistant','model':%t,'content':[],'stop_reason':null,"
                "'stop_sequence':null,'usage':",
                request->seed, request->model);
-    usage(out, request, 1);
+    write_usage(out, request, 1);
     fake_write(out, "}}\n\n");
-    if (answer->reasoning.len) think(out, answer, index++);
+    if (answer->reasoning.len) write_thinking(out, answer, index++);
     fake_event(out, "content_block_start",
                "{'type':'content_block_start','index':%n,'content_block':{'type':'text',"
                "'text':''}}",
                index);
     fake_event(out, "ping", "{'type':'ping'}");
-    deltas(out, index, "{'type':'text_delta','text':%t}", answer->text);
+    write_deltas(out, index, "{'type':'text_delta','text':%t}", answer->text);
     end_block(out, index++);
-    if (answer->tool.len) call(out, request, answer, index);
+    if (answer->tool.len) write_call(out, request, answer, index);
     fake_event(out, "message_delta",
                "{'type':'message_delta','delta':{'stop_reason':%t,'stop_sequence':null},"
                "'usage':{'output_tokens':%n}}",

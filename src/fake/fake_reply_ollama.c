@@ -1,15 +1,15 @@
-/* fake_reply_ollama.c -- Ollama's chat and generate: one JSON object, or a stream of JSON lines. */
+/* fake_reply_ollama.c -- format an answer for Ollama's chat and generate: one JSON object, or a stream of JSON lines. */
 #include "fake/fake_reply.h"
 #include "fake/fake_write.h"
 
-static void begin(maki_buf *out, const fake_request *request)
+static void write_start(maki_buf *out, const fake_request *request)
 {
     fake_write(out, "{'model':%t,'created_at':'2025-10-09T08:53:20.000000Z'", request->model);
 }
 
 /* A message, or the equivalent fields of generate. */
-static void message(maki_buf *out, const fake_request *request, maki_str text, maki_str thinking,
-                    const fake_answer *call)
+static void write_message(maki_buf *out, const fake_request *request, maki_str text,
+                          maki_str thinking, const fake_answer *call)
 {
     if (request->protocol == MAKI_WIRE_GENERATE) {
         fake_write(out, ",'response':%t", text);
@@ -37,8 +37,8 @@ static void end(maki_buf *out, const fake_request *request, const fake_answer *a
 static void line(maki_buf *out, const fake_request *request, maki_str text, maki_str thinking,
                  const fake_answer *call)
 {
-    begin(out, request);
-    message(out, request, text, thinking, call);
+    write_start(out, request);
+    write_message(out, request, text, thinking, call);
     fake_write(out, ",'done':false}\n");
 }
 
@@ -46,19 +46,19 @@ void fake_reply_ollama(maki_buf *out, const fake_request *request, const fake_an
 {
     static const maki_str none = { 0 };
     if (!request->stream) {
-        begin(out, request);
-        message(out, request, answer->text, answer->reasoning, answer);
+        write_start(out, request);
+        write_message(out, request, answer->text, answer->reasoning, answer);
         end(out, request, answer);
         return;
     }
     unsigned thought = 0, said = 0;
-    maki_str piece;
-    while (fake_next_chunk(answer->reasoning, &thought, &piece))
-        line(out, request, none, piece, NULL);
-    while (fake_next_chunk(answer->text, &said, &piece))
-        line(out, request, piece, none, NULL);
+    maki_str chunk;
+    while (fake_next_chunk(answer->reasoning, &thought, &chunk))
+        line(out, request, none, chunk, NULL);
+    while (fake_next_chunk(answer->text, &said, &chunk))
+        line(out, request, chunk, none, NULL);
     if (answer->tool.len) line(out, request, none, none, answer);
-    begin(out, request);
-    message(out, request, none, none, NULL);
+    write_start(out, request);
+    write_message(out, request, none, none, NULL);
     end(out, request, answer);
 }

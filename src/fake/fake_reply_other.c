@@ -1,5 +1,5 @@
-/* fake_reply_other.c -- endpoints besides chat: models, embeddings, token counts.  A table of method and path suffix
- * gives the function, or the fixed text, of each. */
+/* fake_reply_other.c -- reply at endpoints other than chat: models, embeddings, token counts.  A table maps method
+ * and path suffix to a function or to a fixed text. */
 #include <string.h>
 
 #include "base/json_access.h"
@@ -11,8 +11,8 @@ enum { DIMENSIONS = 16, DIMENSIONS_MAX = 4096 };
 
 /* ---- embeddings ------------------------------------------------------------------------------------ */
 
-/* Any numbers will do, as long as they depend on the text alone. */
-static float number_of(maki_str text, size_t nth)
+/* Element `nth` of the vector of a text: a hash, so that it depends on the text alone. */
+static float vector_element(maki_str text, size_t nth)
 {
     uint32_t hash = 2166136261u ^ (uint32_t)nth;
     for (size_t i = 0; i < text.len; i++) {
@@ -26,7 +26,7 @@ static void write_floats(maki_buf *out, maki_str text, size_t n)
 {
     fake_write(out, "[");
     for (size_t i = 0; i < n; i++)
-        maki_buf_print(out, "%s%.10g", i ? "," : "", (double)number_of(text, i));
+        maki_buf_print(out, "%s%.10g", i ? "," : "", (double)vector_element(text, i));
     fake_write(out, "]");
 }
 
@@ -35,7 +35,7 @@ static void write_base64(maki_buf *out, maki_str text, size_t n)
 {
     char bytes[4 * DIMENSIONS_MAX];
     for (size_t i = 0; i < n; i++) {
-        float value = number_of(text, i);
+        float value = vector_element(text, i);
         memcpy(bytes + 4 * i, &value, sizeof value);
     }
     fake_write(out, "'");

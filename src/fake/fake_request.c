@@ -17,7 +17,7 @@ typedef struct message_reader {
     maki_arena *arena;
 } message_reader;
 
-/* What a tool answered: its last text, or all there is. */
+/* The result of a tool: its last text, or the content itself if it has none. */
 static maki_str result_of(maki_str content, maki_arena *arena)
 {
     maki_content_parts parts = maki_content_parts_in(content);
@@ -34,14 +34,14 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
     message_reader *r = ctx;
     maki_content_parts parts = maki_content_parts_of(message->row);
     maki_content_part part;
-    bool result = false; /* it counts, whatever else the message says */
+    bool seen_result = false; /* a text after a result in this message does not hide it */
     (void)err;
     while (parts.speaker == MAKI_SPEAKER_USER && maki_content_parts_next(&parts, &part)) {
         if (part.kind == MAKI_CONTENT_TEXT) {
             r->request->user_text = maki_arena_copy(r->arena, maki_json_text(part.text, r->arena));
-            r->request->has_result = result;
+            r->request->has_result = seen_result;
         } else if (part.kind == MAKI_CONTENT_RESULT) {
-            r->request->has_result = result = true;
+            r->request->has_result = seen_result = true;
             r->request->result = result_of(part.content, r->arena);
         }
     }
@@ -50,7 +50,7 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
 
 /* ---- options --------------------------------------------------------------------------------------- */
 
-/* A field of a field: output_config.format. */
+/* A field of a nested object: output_config.format. */
 static maki_str nested_field(maki_str object, const char *outer, const char *name)
 {
     return maki_member(maki_member(object, maki_str_of(outer)), maki_str_of(name));

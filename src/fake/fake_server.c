@@ -1,4 +1,4 @@
-/* fake_server.c -- one exchange, from the head of the request to the last byte of the reply.
+/* fake_server.c -- handle an exchange: receive a request, select its scenario, write the reply and send it.
  *
  * The body of a reply is written into a buffer and sent from there: at once, event by event (slow), or up to a
  * byte (cut).  A huge reply repeats a part in its middle as fast as the client reads, so it costs no memory.
@@ -17,8 +17,8 @@
 
 enum {
     REPLY_MAX = 1 << 20,    /* bytes of a reply */
-    DECODED_MAX = 64 << 20, /* bytes of decoded texts */
-    WAITING_MAX = 256 << 10 /* bytes not read yet by a slow client */
+    DECODED_MAX = 64 << 20, /* bytes of decoded strings */
+    PENDING_MAX = 256 << 10 /* bytes not yet read by a slow client */
 };
 
 typedef struct fake_exchange {
@@ -45,9 +45,9 @@ static maki_str path_of(const fake_exchange *r)
     return (maki_str){ r->target, strcspn(r->target, "?") };
 }
 
-/* ---- open, close---------------------------------------------------------------------------------- */
+/* ---- open, close --------------------------------------------------------------------------------- */
 
-static fake_exchange *request_new(fake_provider *provider, maki_conn *conn)
+static fake_exchange *exchange_new(fake_provider *provider, maki_conn *conn)
 {
     fake_exchange *r = maki_new(provider->env->alloc, fake_exchange);
     if (!r) return NULL;
@@ -59,7 +59,7 @@ static fake_exchange *request_new(fake_provider *provider, maki_conn *conn)
     return r;
 }
 
-static void request_free(fake_exchange *r)
+static void exchange_free(fake_exchange *r)
 {
     if (r->timer) event_free(r->timer);
     fake_record_end(&r->provider->record, r->record_fd);
@@ -73,16 +73,16 @@ static void request_free(fake_exchange *r)
 /* The next bytes to send, up to the end of their part. */
 static maki_str next_span(const fake_exchange *r)
 {
-    uint64_t part = r->repeat_to - r->repeat_from, at = r->sent;
+    uint64_t part = r->repeat_to - r->repeat_from, offset = r->sent;
     size_t from, to;
-    if (at < r->repeat_from) {
-        from = (size_t)at;
+    if (offset < r->repeat_from) {
+        from = (size_t)offset;
         to = r->repeat_from;
-    } else if (at - r->repeat_from < part * r->repeat_count) {
-        from = r->repeat_from + (size_t)((at - r->repeat_from) % part);
+    } else if (offset - r->repeat_from < part * r->repeat_count) {
+        from = r->repeat_from + (size_t)((offset - r->repeat_from) % part);
         to = r->repeat_to;
     } else {
-        from = r->repeat_to + (size_t)(at - r->repeat_from - part * r->repeat_count);
+        from = r->repeat_to + (size_t)(offset - r->repeat_from - part * r->repeat_count);
         to = r->reply.len;
     }
     if (to - from > r->total - r->sent) to = from + (size_t)(r->total - r->sent);
@@ -105,16 +105,16 @@ static void finish(fake_exchange *r)
 {
     maki_conn *conn = r->conn;
     bool cut = r->scenario.has_cut;
-    request_free(r);
+    exchange_free(r);
     if (cut)
         maki_conn_drop(conn);
     else
         maki_conn_end(conn);
 }
 
-static void pump(fake_exchange *r)
+static void send_pending(fake_exchange *r)
 {
-    while (r->sent < r->total && maki_conn_waiting(r->conn) < WAITING_MAX) {
+    while (r->sent < r->total && maki_conn_waiting(r->conn) < PENDING_MAX) {
         maki_str bytes = next_span(r);
         if (r->scenario.slow_ms) bytes = first_event(bytes);
         if (r->scenario.chunk && bytes.len > r->scenario.chunk)
@@ -131,34 +131,34 @@ static void pump(fake_exchange *r)
     if (r->sent == r->total && !r->scenario.has_hold) finish(r);
 }
 
-static void on_time(evutil_socket_t fd, short what, void *ctx)
+static void on_timer(evutil_socket_t fd, short what, void *ctx)
 {
     (void)fd;
     (void)what;
-    pump(ctx);
+    send_pending(ctx);
 }
 
 /* ---- start of the reply -------------------------------------------------------------------------- */
 
-/* Find the part to repeat: the filler, in a stream the whole event around it. */
+/* Set the part to repeat: the filler, or in a stream the event that contains it. */
 static void repeat_filler(fake_exchange *r, bool stream)
 {
-    maki_str all = maki_buf_str(&r->reply);
-    size_t at = maki_str_find_nocase(all, fake_filler);
-    if (at == all.len) return;
-    size_t from = at, to = at + fake_filler.len;
-    while (stream && from > 0 && all.ptr[from - 1] != '\n')
+    maki_str body = maki_buf_str(&r->reply);
+    size_t found = maki_str_find_nocase(body, fake_filler);
+    if (found == body.len) return;
+    size_t from = found, to = found + fake_filler.len;
+    while (stream && from > 0 && body.ptr[from - 1] != '\n')
         from--;
-    while (stream && to < all.len && all.ptr[to - 1] != '\n')
+    while (stream && to < body.len && body.ptr[to - 1] != '\n')
         to++;
-    if (stream && to < all.len && all.ptr[to] == '\n') to++;
+    if (stream && to < body.len && body.ptr[to] == '\n') to++;
     r->repeat_from = from;
     r->repeat_to = to;
     r->repeat_count = r->scenario.huge / (to - from) + 1;
-    r->total = all.len + (r->repeat_count - 1) * (to - from);
+    r->total = body.len + (r->repeat_count - 1) * (to - from);
 }
 
-static void start(fake_exchange *r, int status, const char *fields, bool stream)
+static void start_reply(fake_exchange *r, int status, const char *fields, bool stream)
 {
     char lines[512];
     maki_reply reply = { .status = status,
@@ -179,11 +179,11 @@ static void start(fake_exchange *r, int status, const char *fields, bool stream)
     maki_conn_start(r->conn, &reply);
 }
 
-static void fail_exchange(fake_exchange *r, int status, const char *words)
+static void fail_exchange(fake_exchange *r, int status, const char *message)
 {
     maki_conn *conn = r->conn;
-    request_free(r);
-    maki_conn_fail(conn, status, "fake_provider", words);
+    exchange_free(r);
+    maki_conn_fail(conn, status, "fake_provider", message);
 }
 
 static void begin_answer(fake_exchange *r, int status, const char *fields, bool stream)
@@ -193,7 +193,7 @@ static void begin_answer(fake_exchange *r, int status, const char *fields, bool 
         fail_exchange(r, 500, err.msg);
         return;
     }
-    if (r->scenario.slow_ms) r->timer = evtimer_new(r->provider->base, on_time, r);
+    if (r->scenario.slow_ms) r->timer = evtimer_new(r->provider->base, on_timer, r);
     if (r->scenario.slow_ms && !r->timer) {
         fail_exchange(r, 500, "out of memory");
         return;
@@ -201,12 +201,12 @@ static void begin_answer(fake_exchange *r, int status, const char *fields, bool 
     r->repeat_from = r->repeat_to = r->reply.len;
     r->total = r->reply.len;
     if (r->scenario.huge) repeat_filler(r, stream);
-    start(r, status, fields, stream);
+    start_reply(r, status, fields, stream);
     if (r->scenario.has_cut && r->scenario.cut < r->total)
         r->total = r->scenario.cut;
     else
         r->scenario.has_cut = false;
-    pump(r);
+    send_pending(r);
 }
 
 /* ---- routing ------------------------------------------------------------------------------------- */
@@ -218,7 +218,7 @@ static const char event_fields[] =
 static const char lines_fields[] = "Content-Type: application/x-ndjson\r\n";
 
 static const struct protocol_row {
-    void (*say)(maki_buf *out, const fake_request *request, const fake_answer *answer);
+    void (*write_reply)(maki_buf *out, const fake_request *request, const fake_answer *answer);
     const char *stream_fields;
 } protocol_rows[FAKE_PROTOCOLS_MAX] = {
     [MAKI_WIRE_CHAT] = { fake_reply_chat, event_fields },
@@ -251,40 +251,42 @@ static void add_field(char *out, size_t capacity, const char *name, maki_str tex
     snprintf(out + used, capacity - used, "%s: %.*s\r\n", name, (int)n, value);
 }
 
-static void answer_error(fake_exchange *r, fake_action error, const char *words)
+static void answer_error(fake_exchange *r, fake_action error, const char *default_message)
 {
-    char fields[800], own[400];
+    char fields[800], message[400];
     const fake_scenario *scenario = &r->scenario;
-    size_t n = fake_unescape(scenario->error_text, own, sizeof own - 1);
-    own[n] = '\0';
+    size_t n = fake_unescape(scenario->error_text, message, sizeof message - 1);
+    message[n] = '\0';
     if (!n && r->key[0] &&
         (error == FAKE_KEY || error == FAKE_FORBIDDEN)) /* as real providers do */
-        n = (size_t)snprintf(own, sizeof own, "Incorrect API key provided: %s", r->key);
-    int status =
-        fake_reply_error(&r->reply, path_of(r), error, n ? own : words, scenario->retry_delay);
+        n = (size_t)snprintf(message, sizeof message, "Incorrect API key provided: %s", r->key);
+    int status = fake_reply_error(&r->reply, path_of(r), error, n ? message : default_message,
+                                  scenario->retry_delay);
     maki_str after = scenario->retry_after;
     if (!after.len && error == FAKE_RATE_LIMIT) after = MAKI_LIT("1");
     const struct {
         const char *name;
         maki_str text;
-    } more[] = { { "Retry-After", maki_str_is(after, MAKI_LIT("never")) ? MAKI_LIT("") : after },
-                 { "retry-after-ms", scenario->retry_after_ms },
-                 { "request-id", scenario->request_id },
-                 { "x-ratelimit-reset", scenario->ratelimit_reset },
-                 { "x-should-retry", scenario->should_retry } };
+    } optional[] = { { "Retry-After",
+                       maki_str_is(after, MAKI_LIT("never")) ? MAKI_LIT("") : after },
+                     { "retry-after-ms", scenario->retry_after_ms },
+                     { "request-id", scenario->request_id },
+                     { "x-ratelimit-reset", scenario->ratelimit_reset },
+                     { "x-should-retry", scenario->should_retry } };
     snprintf(fields, sizeof fields, "%s", json_fields);
-    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++)
-        if (more[i].text.len) add_field(fields, sizeof fields, more[i].name, more[i].text);
+    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
+        if (optional[i].text.len)
+            add_field(fields, sizeof fields, optional[i].name, optional[i].text);
     begin_answer(r, status, fields, false);
 }
 
 static void truncate_events(fake_exchange *r, uint64_t count)
 {
-    maki_str all = maki_buf_str(&r->reply);
-    size_t at = 0;
-    for (uint64_t i = 0; i < count && at < all.len; i++)
-        at += first_event(maki_str_from(all, at)).len;
-    r->reply.len = at;
+    maki_str body = maki_buf_str(&r->reply);
+    size_t len = 0;
+    for (uint64_t i = 0; i < count && len < body.len; i++)
+        len += first_event(maki_str_from(body, len)).len;
+    r->reply.len = len;
 }
 
 /* End the stream with an error after some events. */
@@ -320,9 +322,9 @@ static bool answer_scenario(fake_exchange *r)
 
 static void answer_too_long(fake_exchange *r, uint64_t tokens)
 {
-    char words[300];
-    fake_overflow_message(path_of(r), tokens, r->scenario.window, words, sizeof words);
-    answer_error(r, FAKE_OVERFLOW, words);
+    char message[300];
+    fake_overflow_message(path_of(r), tokens, r->scenario.window, message, sizeof message);
+    answer_error(r, FAKE_OVERFLOW, message);
 }
 
 static void answer_chat(fake_exchange *r, const fake_request *request, maki_arena *arena)
@@ -339,7 +341,7 @@ static void answer_chat(fake_exchange *r, const fake_request *request, maki_aren
         answer_error(r, FAKE_BAD_REQUEST, err.msg);
         return;
     }
-    row->say(&r->reply, request, &answer);
+    row->write_reply(&r->reply, request, &answer);
     if (r->scenario.has_fail && request->stream) break_stream(r, request->protocol);
     r->scenario.has_hold = r->scenario.has_hold && request->stream;
     if (r->scenario.has_hold) truncate_events(r, r->scenario.hold);
@@ -360,21 +362,22 @@ static bool is_exhausted(fake_provider *provider, maki_str words, uint64_t first
     return false;
 }
 
-/* Use the request's own scenario, if it has one.  False: it is unknown, and an error was sent. */
-static bool choose_scenario(fake_exchange *r, const fake_request *request)
+/* Set the scenario of the request, if it has one.  False: it is unknown, and an error was sent. */
+static bool select_scenario(fake_exchange *r, const fake_request *request)
 {
-    maki_str words = maki_str_of(r->scenario_text), unknown;
-    char why[120];
-    if (!words.len && request) words = fake_scenario_find(request->user_text);
-    if (!words.len) return true;
-    if (fake_scenario_read(words, &r->scenario, &unknown)) {
-        if (r->scenario.first && is_exhausted(r->provider, words, r->scenario.first))
+    maki_str text = maki_str_of(r->scenario_text), unknown;
+    char message[120];
+    if (!text.len && request) text = fake_scenario_find(request->user_text);
+    if (!text.len) return true;
+    if (fake_scenario_read(text, &r->scenario, &unknown)) {
+        if (r->scenario.first && is_exhausted(r->provider, text, r->scenario.first))
             r->scenario = (fake_scenario){ 0 };
         return true;
     }
-    snprintf(why, sizeof why, "fake provider: unknown scenario '%.*s'; see src/fake/scenario.h",
+    snprintf(message, sizeof message,
+             "fake provider: unknown scenario '%.*s'; see src/fake/scenario.h",
              (int)(unknown.len < 40 ? unknown.len : 40), unknown.ptr);
-    answer_error(r, FAKE_BAD_REQUEST, why);
+    answer_error(r, FAKE_BAD_REQUEST, message);
     return false;
 }
 
@@ -386,7 +389,7 @@ static void answer_post(fake_exchange *r, maki_protocol protocol, maki_str body)
     if (fake_request_parse(r->provider->env, protocol, maki_str_of(r->target), body, &arena,
                            &request, &err) != MAKI_OK)
         answer_error(r, FAKE_BAD_REQUEST, err.msg);
-    else if (choose_scenario(r, &request) && !answer_scenario(r))
+    else if (select_scenario(r, &request) && !answer_scenario(r))
         answer_chat(r, &request, &arena);
     maki_arena_free(&arena);
 }
@@ -394,7 +397,7 @@ static void answer_post(fake_exchange *r, maki_protocol protocol, maki_str body)
 static void answer_other(fake_exchange *r, maki_str body)
 {
     maki_str json = MAKI_LIT("{}");
-    if (!choose_scenario(r, NULL) || answer_scenario(r)) return;
+    if (!select_scenario(r, NULL) || answer_scenario(r)) return;
     if (body.len && maki_json_check(body, &json, NULL) != MAKI_OK) {
         answer_error(r, FAKE_BAD_REQUEST, "the body is not JSON");
         return;
@@ -406,19 +409,19 @@ static void answer_other(fake_exchange *r, maki_str body)
         fail_exchange(r, 404, "the fake provider has nothing at this path");
 }
 
-/* The same for every request, written once, independent of the body. */
+/* The fixed reply of the scenario `quick`: formatted by the first request, and cached. */
 static maki_str quick_answer(fake_provider *provider, maki_protocol protocol)
 {
-    maki_buf *made = &provider->quick[protocol];
-    if (made->len) return maki_buf_str(made);
+    maki_buf *reply = &provider->quick[protocol];
+    if (reply->len) return maki_buf_str(reply);
     fake_request request = { .protocol = protocol,
                              .body = MAKI_LIT("{}"),
                              .model = MAKI_LIT("fake"),
                              .stream = provider->scenario.action == FAKE_QUICK_STREAM };
     fake_answer answer = { .text = MAKI_LIT("This is the quick answer.") };
-    *made = maki_buf_new(provider->env->alloc, REPLY_MAX);
-    protocol_rows[protocol].say(made, &request, &answer);
-    return maki_buf_str(made);
+    *reply = maki_buf_new(provider->env->alloc, REPLY_MAX);
+    protocol_rows[protocol].write_reply(reply, &request, &answer);
+    return maki_buf_str(reply);
 }
 
 static void answer_quick(fake_exchange *r, maki_protocol protocol)
@@ -433,7 +436,7 @@ static void answer_quick(fake_exchange *r, maki_protocol protocol)
                          .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH };
     maki_str body = quick_answer(provider, protocol);
     reply.length = body.len;
-    request_free(r);
+    exchange_free(r);
     maki_conn_start(conn, &reply);
     maki_conn_send(conn, body);
     maki_conn_end(conn);
@@ -461,7 +464,7 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
 {
     fake_provider *provider = ctx;
     maki_err err;
-    fake_exchange *r = request_new(provider, conn);
+    fake_exchange *r = exchange_new(provider, conn);
     if (!r) {
         maki_conn_fail(conn, 500, "fake_provider", "out of memory");
         return;
@@ -469,11 +472,11 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     maki_conn_set_data(conn, r);
     maki_str_copy(head->target, r->target, sizeof r->target);
     maki_str_copy(head->method, r->method, sizeof r->method);
-    maki_str words = maki_http_value(head, "x-fake");
-    maki_str_copy(words, r->scenario_text, sizeof r->scenario_text);
+    maki_str scenario = maki_http_value(head, "x-fake");
+    maki_str_copy(scenario, r->scenario_text, sizeof r->scenario_text);
     store_key(r, head);
-    r->skip_body =
-        (r->scenario.action == FAKE_QUICK || r->scenario.action == FAKE_QUICK_STREAM) && !words.len;
+    r->skip_body = (r->scenario.action == FAKE_QUICK || r->scenario.action == FAKE_QUICK_STREAM) &&
+                   !scenario.len;
     if (fake_record_head(&provider->record, head, &r->record_fd, &err) != MAKI_OK)
         fail_exchange(r, 500, err.msg);
 }
@@ -511,14 +514,14 @@ static void on_drained(void *ctx, maki_conn *conn)
 {
     fake_exchange *r = maki_conn_data(conn);
     (void)ctx;
-    if (r && !r->timer) pump(r);
+    if (r && !r->timer) send_pending(r);
 }
 
 static void on_gone(void *ctx, maki_conn *conn, maki_status why)
 {
     (void)ctx;
     (void)why;
-    request_free(maki_conn_data(conn));
+    exchange_free(maki_conn_data(conn));
 }
 
 maki_server_callbacks fake_provider_calls(fake_provider *provider)

@@ -1,4 +1,5 @@
-/* fake_server.h -- the HTTP handler of the fake provider: parse requests, send replies at the speed of the scenario. */
+/* fake_server.h -- the HTTP handler of the fake provider: parse requests, record them, send the replies of their
+ * scenarios. */
 #ifndef MAKI_FAKE_FAKE_SERVER_H
 #define MAKI_FAKE_FAKE_SERVER_H
 
@@ -8,7 +9,7 @@
 #include "net/server.h"
 
 enum {
-    FAKE_PROTOCOLS_MAX = 16, /* more than there are */
+    FAKE_PROTOCOLS_MAX = 16, /* greater than the number of protocols */
     FAKE_COUNTERS_MAX = 64   /* scenarios with `first` that are counted */
 };
 
@@ -17,7 +18,7 @@ typedef struct fake_provider {
     struct event_base *base;
     fake_scenario scenario; /* the default */
     fake_record record;
-    /* quick replies, written when first used; zeroed: not yet */
+    /* cached quick replies; len 0: not yet formatted */
     maki_buf quick[FAKE_PROTOCOLS_MAX];
     struct fake_scenario_counter {
         char scenario[96];

@@ -1,5 +1,5 @@
-/* fake_write.c -- format strings to bytes; unlike maki_jw_print nothing is checked or added, so that a reply can be
- * written in parts, or be invalid. */
+/* fake_write.c -- write JSON by a format string, split and percent-decode texts.  Unlike in maki_jw_print nothing is
+ * checked or added, so that a reply can be written in parts, or be invalid. */
 #include "fake/fake_write.h"
 
 #include <inttypes.h>
@@ -62,10 +62,10 @@ void fake_event(maki_buf *out, const char *name, const char *shape, ...)
     maki_buf_add(out, MAKI_LIT("\n\n"));
 }
 
-maki_str fake_chunk(maki_str text, unsigned nth, unsigned of)
+maki_str fake_chunk(maki_str text, unsigned nth, unsigned count)
 {
-    size_t from = maki_utf8_truncate(text, text.len / of * nth).len;
-    size_t to = nth + 1 == of ? text.len : text.len / of * (nth + 1);
+    size_t from = maki_utf8_truncate(text, text.len / count * nth).len;
+    size_t to = nth + 1 == count ? text.len : text.len / count * (nth + 1);
     return maki_str_from(maki_utf8_truncate(text, to), from);
 }
 

@@ -1,4 +1,4 @@
-/* fake_write.h -- a printf for JSON: the source shows the bytes as they are sent.
+/* fake_write.h -- a printf for JSON, and helpers for streams: events, chunks, percent-encoding.
  *
  *     fake_write(out, "{'id':%t,'created':%n,'choices':%r}", id, (int64_t)1, choices);
  *
@@ -8,7 +8,7 @@
  *     %n   an int64_t
  *     %x   a uint64_t in 16 hexadecimal digits
  *     %%   a percent sign
- * A failure sticks to the buffer. */
+ * A failure is stored in the buffer: see maki_buf_status. */
 #ifndef MAKI_FAKE_FAKE_WRITE_H
 #define MAKI_FAKE_FAKE_WRITE_H
 
@@ -22,7 +22,7 @@ void fake_event(maki_buf *out, const char *name, const char *shape, ...);
 /* Decode percent-encoding (%E6%B5%B7), up to `capacity` bytes; returns how many. */
 size_t fake_unescape(maki_str text, char *out, size_t capacity);
 
-/* Chunk `nth` of `text` in `of` chunks of about the same length, split between characters. */
-maki_str fake_chunk(maki_str text, unsigned nth, unsigned of);
+/* Chunk `nth` of `text` in `count` chunks of about the same length, split between characters. */
+maki_str fake_chunk(maki_str text, unsigned nth, unsigned count);
 
 #endif

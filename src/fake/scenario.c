@@ -1,4 +1,4 @@
-/* scenario.c -- parse a scenario: tables of keywords, alone or with a value, and where each value is stored. */
+/* scenario.c -- parse a scenario by tables of keywords: those without a value, and those with one. */
 #include "fake/scenario.h"
 
 #include <stddef.h>
@@ -114,11 +114,11 @@ static bool parse_valued(maki_str word, fake_scenario *scenario)
     return false;
 }
 
-bool fake_scenario_read(maki_str words, fake_scenario *out, maki_str *unknown)
+bool fake_scenario_read(maki_str text, fake_scenario *out, maki_str *unknown)
 {
     fake_scenario scenario = { 0 };
     do {
-        maki_str word = next_word(&words);
+        maki_str word = next_word(&text);
         *unknown = word;
         if (!parse_keyword(word, &scenario) && !parse_valued(word, &scenario)) return false;
         if (scenario.slow_ms > HOUR_MS) scenario.slow_ms = HOUR_MS;
@@ -127,24 +127,24 @@ bool fake_scenario_read(maki_str words, fake_scenario *out, maki_str *unknown)
             scenario.arguments = MAKI_LIT("{}");
         }
         if (scenario.action == FAKE_AGENT && !scenario.arguments.len) {
-            words = skip_space(words);
-            scenario.arguments = next_word(&words);
+            text = skip_space(text);
+            scenario.arguments = next_word(&text);
         }
-        if (scenario.action == FAKE_TOOL && skip_space(words).len &&
-            skip_space(words).ptr[0] == '{') {
-            words = skip_space(words);
-            if (!parse_object(words, &scenario.arguments)) return false;
-            words = maki_str_from(words, scenario.arguments.len);
+        if (scenario.action == FAKE_TOOL && skip_space(text).len &&
+            skip_space(text).ptr[0] == '{') {
+            text = skip_space(text);
+            if (!parse_object(text, &scenario.arguments)) return false;
+            text = maki_str_from(text, scenario.arguments.len);
         }
-        if (!words.len || words.ptr[0] != ',') break;
-        words = maki_str_from(words, 1);
-    } while (words.len);
+        if (!text.len || text.ptr[0] != ',') break;
+        text = maki_str_from(text, 1);
+    } while (text.len);
     *out = scenario;
     return true;
 }
 
-maki_str fake_scenario_find(maki_str said)
+maki_str fake_scenario_find(maki_str user_text)
 {
-    size_t at = maki_str_find_nocase(said, MAKI_LIT("fake:"));
-    return at < said.len ? maki_str_from(said, at + 5) : (maki_str){ 0 };
+    size_t found = maki_str_find_nocase(user_text, MAKI_LIT("fake:"));
+    return found < user_text.len ? maki_str_from(user_text, found + 5) : (maki_str){ 0 };
 }

@@ -1,7 +1,7 @@
-/* scenario.h -- what the fake provider does with a request.
+/* scenario.h -- how the fake provider replies to a request: the keywords, and their parser.
  *
  * A scenario is a keyword, or several joined by commas.  It is in the header `x-fake`, in the user's last text
- * after `fake:`, or on the command line as the default; the first of these wins.
+ * after `fake:`, or on the command line as the default; the first of these applies.
  *
  *     text                 answer with text: the default
  *     think                the same, after reasoning
@@ -62,19 +62,19 @@ typedef struct fake_scenario {
     bool think;
     uint64_t slow_ms;
     bool has_cut;
-    uint64_t cut;   /* with cuts */
+    uint64_t cut;   /* with has_cut */
     uint64_t huge;  /* 0: off */
     uint64_t chunk; /* 0: everything */
     bool has_fail;
-    uint64_t fail; /* with fails */
+    uint64_t fail; /* with has_fail */
     bool has_hold;
-    uint64_t hold;       /* with holds */
+    uint64_t hold;       /* with has_hold */
     uint64_t first;      /* 0: always */
     uint64_t window;     /* 0: any */
     maki_str error_text; /* of an error, percent-encoded; len 0: the provider's own */
-    maki_str retry_after, retry_after_ms; /* percent-encoded; len 0: the usual */
+    maki_str retry_after, retry_after_ms; /* percent-encoded; len 0: the default */
     maki_str ratelimit_reset, should_retry, retry_delay;
-    maki_str stop, request_id; /* len 0: the usual */
+    maki_str stop, request_id; /* len 0: the default */
     maki_str say;              /* percent-encoded; len 0: the default answer */
     maki_str tool;             /* FAKE_TOOL: its name */
     maki_str arguments;        /* FAKE_TOOL: an object; FAKE_AGENT: the path */
