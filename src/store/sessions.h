@@ -4,8 +4,8 @@
 
 #include "store/session_index.h"
 
-/* Each session of an agent (NULL: of all), in no particular order.  `note` (or NULL) gets the note of
- * session_index.h about a view, the last one when there are several; "": none. */
+/* Each session of an agent (NULL: of all), in no particular order.  `note` (or NULL) gets the
+ * warning of session_index.h about a sessions.json that could not be read or written, the last of several; "": none. */
 maki_status maki_sessions_each(const maki_env *env, const char *home, const char *agent,
                                maki_session_fn fn, void *ctx, char note[200], maki_err *err);
 

@@ -1,7 +1,8 @@
-/* keywords.c -- the table of phrases, and the search for all of them in one pass.
+/* keywords.c -- the phrases that mark rules, decisions, tasks, errors and the like in four languages, and the search for all
+ * of them in one pass over a text.
  *
- * A phrase has at least three bytes: a letter or two of English more, or one character of Japanese,
- * Chinese or Korean.  The first three select a slot of a hash table, with the phrases to compare; it is empty
+ * A phrase has at least three bytes: three letters of English, or one character of Japanese, Chinese or Korean.  The first
+ * three select a slot of a hash table, with the phrases to compare; it is empty
  * for most positions of a text. */
 #include "summary/keywords.h"
 
