@@ -1,5 +1,5 @@
 /* keywords.c -- the phrases that mark rules, decisions, tasks, errors and the like in four languages, and the search for all
- * of them in one pass over a text.
+ * of them in one scan of a text.
  *
  * A phrase has at least three bytes: three letters of English, or one character of Japanese, Chinese or Korean.  The first
  * three select a slot of a hash table, with the phrases to compare; it is empty
