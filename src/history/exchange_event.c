@@ -76,7 +76,7 @@ static void read_usage(state_reader *r, maki_str event)
         out->window = maki_json_field_is(event, "windowFrom", "provider")
                           ? maki_json_number_field(event, "window")
                           : 0;
-    if (maki_json_number_field(event, "input") > out->told) out->told = 0;
+    if (maki_json_number_field(event, "input") > out->reported_window) out->reported_window = 0;
 }
 
 /* A window that a provider's error named is effective until a larger request was accepted. */
@@ -89,7 +89,7 @@ static void read_exchange(state_reader *r, maki_str event)
     out->tools = maki_json_number_field(event, "toolTokens");
     if (same_upstream && maki_json_number_field(event, "window") > 0 &&
         maki_json_field_is(event, "model", out->model))
-        out->told = maki_json_number_field(event, "window");
+        out->reported_window = maki_json_number_field(event, "window");
 }
 
 /* The hash and the token counts of the newest system prompt. */

@@ -64,8 +64,8 @@ typedef struct maki_exchange_state {
     char model[MAKI_MODEL_MAX];   /* the model; "": none was given, and there is no usage event */
     maki_calibration calibration; /* from its newest reply */
     double window;                /* that its provider reported; 0: none */
-    double told;          /* that an error named, until a larger request was accepted; 0: none */
-    double system, tools; /* tokens of the newest request's, as the index counts */
+    double reported_window; /* that an error named, until a larger request was accepted; 0: none */
+    double system, tools;   /* tokens of the newest request's, as the index counts */
     bool has_sha;
     char sha[65]; /* of the newest system prompt */
 } maki_exchange_state;

@@ -179,6 +179,19 @@ static maki_status state_field(const maki_op_call *call, int *archived, maki_err
     return maki_field_invalid(call, value, err, "state must be active or archived");
 }
 
+/* Change the session at `path` and answer what it is now. */
+static maki_status change_session(maki_op_call *call, const char *path,
+                                  const maki_session_change *to, maki_jw *out, maki_err *err)
+{
+    maki_session s;
+    maki_status st = maki_session_set(&call->m->env, path, to, &s, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_session(out, &s);
+    maki_jw_end_object(out);
+    return MAKI_OK;
+}
+
 maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
@@ -200,27 +213,16 @@ maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
             to.overrides = text.ptr;
         }
     }
-    if (st == MAKI_OK) st = maki_session_set(&call->m->env, path, &to, &s, err);
-    if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_session(out, &s);
-    maki_jw_end_object(out);
-    return MAKI_OK;
+    return st == MAKI_OK ? change_session(call, path, &to, out, err) : st;
 }
 
 maki_status maki_op_session_rename(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     char path[MAKI_PATH_MAX], name[MAKI_KEY_MAX];
-    maki_session s;
     maki_session_change to = { .archived = -1, .name = name };
     maki_status st = maki_in_cstring(call, "name", name, sizeof name, err);
     if (st == MAKI_OK) st = maki_field_path(call, "conversation", path, err);
-    if (st == MAKI_OK) st = maki_session_set(&call->m->env, path, &to, &s, err);
-    if (st != MAKI_OK) return st;
-    maki_jw_object(out);
-    maki_put_session(out, &s);
-    maki_jw_end_object(out);
-    return MAKI_OK;
+    return st == MAKI_OK ? change_session(call, path, &to, out, err) : st;
 }
 
 /* ---- session.delete -------------------------------------------------------------------------------- */

@@ -24,9 +24,9 @@ static void find_window(const maki_run_limits_in *options, const maki_exchange_s
     maki_status st = maki_run_limits_of(&in, &out->figures, &out->refused);
     bool use_reported = recalled->window > 0 && !out->figures.window_set;
     double window = use_reported ? recalled->window : out->figures.window;
-    bool smaller = recalled->told > 0 && recalled->told < window;
+    bool smaller = recalled->reported_window > 0 && recalled->reported_window < window;
     if (use_reported || smaller) {
-        in.window = smaller ? recalled->told : window;
+        in.window = smaller ? recalled->reported_window : window;
         st = maki_run_limits_of(&in, &out->figures, &out->refused);
         out->figures.window_from = "provider";
     }

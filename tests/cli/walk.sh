@@ -16,8 +16,8 @@ trap 'kill "${pids[@]}" 2>/dev/null; wait; rm -rf "$dir"' EXIT
 . "$source/tests/cli/tap.sh"
 unset "${!MAKI_@}" "${!XDG_@}" "${!OPENAI_@}" "${!ANTHROPIC_@}"
 export HOME=$dir/home LC_ALL=C.UTF-8
-mkdir -p "$HOME" "$dir/bin" "$dir/work/build"
-cd "$dir/work" || exit 1
+mkdir -p "$HOME" "$dir/bin" "$dir/copy/build"
+cd "$dir/copy" || exit 1
 
 # ---- what a newcomer has ------------------------------------------------------------------------------
 cp -r "$source/README.md" "$source/src" .

@@ -13,7 +13,7 @@ trap 'kill "${pids[@]}" 2>/dev/null; rm -rf "$dir"' EXIT
 node=$source/scripts/node
 unset MAKI_CONFIG MAKI_URL LD_LIBRARY_PATH LD_PRELOAD
 export HOME=$dir/home XDG_CONFIG_HOME=$dir/none MAKI_HOME=$dir/state LC_ALL=C.UTF-8
-mkdir -p "$HOME" "$dir/work"
+mkdir -p "$HOME" "$dir/copy"
 
 # ok NAME COMMAND...: does it end with 0?  Otherwise its output is shown.
 ok() {
@@ -32,7 +32,7 @@ mv "$dir/stage$prefix" "$at"
 export PATH=$at/bin:$PATH
 lib=$(dirname "$(find "$at" -name libmaki.a)")
 export PKG_CONFIG_PATH=$lib/pkgconfig LD_LIBRARY_PATH=$lib
-cd "$dir/work" || exit 1
+cd "$dir/copy" || exit 1
 
 # ---- what is there ----------------------------------------------------------------------------------
 for file in bin/maki libexec/maki/maki-serve libexec/maki/maki-chat libexec/maki/maki-send.so libexec/maki/maki-fake-provider include/maki/maki.h \
@@ -125,7 +125,7 @@ for i in $(seq 12); do printf '{"role":"user","content":"%s 関数 foo_%s を直
 has 'the send module is found' '"summarizer":{"model":"fake-1"' "$(maki history condense long.jsonl --json)"
 
 # ---- docs/embedding.md ----------------------------------------------------------------------------------
-awk -v dir="$dir/work" '
+awk -v dir="$dir/copy" '
     /^```[a-z]/ { file = sprintf("%s/snippet%02d.%s", dir, ++count, substr($0, 4)); next }
     /^```/ { if (file) close(file); file = ""; next }
     file { print > file }' "$source/docs/embedding.md"
