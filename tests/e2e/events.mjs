@@ -169,7 +169,7 @@ test('ten thousand sessions in a directory: one watch, and too many changes at o
   await until('a single one again', () => changes(listener, id).length >= 2 || changes(listener).at(-1).session === undefined);
 });
 
-test('without a daemon, and beside a FIFO that a killed one left, a run ends as ever', async (t) => {
+test('without a daemon, and with a FIFO that a killed one left, a run ends as ever', async (t) => {
   const { maki, run, home } = await start(t);
   const fifo = path.join(home, 'serve.events');
   assert.ok(fs.statSync(fifo).isFIFO());
