@@ -62,7 +62,7 @@ static maki_status each(const void *source, maki_message_fn fn, void *ctx, maki_
 
 static maki_str summarise(maki_str rows, maki_tokenizer *tokenizer, maki_arena *arena)
 {
-    maki_offline how = MAKI_OFFLINE_INIT;
+    maki_offline_options how = MAKI_OFFLINE_INIT;
     maki_summary_request request = { .each = each, .source = &rows };
     maki_summary summary = { .text = { "", 0 } };
     maki_err err;

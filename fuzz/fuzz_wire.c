@@ -23,7 +23,7 @@ static void check_row(const maki_env *env, maki_str row)
     MUST(maki_str_is(row, value) && !memchr(row.ptr, '\n', row.len));
     MUST(maki_json_get(value, MAKI_LIT("role"), &role));
     MUST(maki_json_kind_of(role) == MAKI_JSON_STRING);
-    MUST(maki_canon_next(env, prefix, value, prefix, NULL) == MAKI_OK);
+    MUST(maki_canonical_hash_next(env, prefix, value, prefix, NULL) == MAKI_OK);
 }
 
 /* ---- requests ----------------------------------------------------------------------------------------- */

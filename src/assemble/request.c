@@ -67,7 +67,7 @@ static maki_status write_system_list(request_writer *wr)
     if (!found && wr->conv)
         st = maki_render_system(wr->conv, wr->view, r->protocol, NULL, &found, wr->err);
     if (st != MAKI_OK || !found) return st;
-    maki_jw_print(&wr->w, wr->format->system_open);
+    maki_jw_print(&wr->w, wr->format->system_prefix);
     for (size_t i = 0; i < r->system_count; i++) {
         if (r->system[i].len)
             maki_jw_print(&wr->w,
@@ -75,7 +75,7 @@ static maki_status write_system_list(request_writer *wr)
                           r->system[i]);
     }
     if (wr->conv) st = maki_render_system(wr->conv, wr->view, r->protocol, &wr->w, &found, wr->err);
-    maki_jw_print(&wr->w, wr->format->system_close);
+    maki_jw_print(&wr->w, wr->format->system_suffix);
     return st;
 }
 
@@ -84,7 +84,7 @@ static void write_system_text(request_writer *wr)
 {
     const maki_request *r = &wr->request;
     bool any = false;
-    maki_jw_key(&wr->w, maki_str_of(wr->format->system_open));
+    maki_jw_key(&wr->w, maki_str_of(wr->format->system_field));
     maki_jw_begin_value(&wr->w);
     maki_jw_bytes(&wr->w, MAKI_LIT("\""));
     for (size_t i = 0; i < r->system_count; i++) {
@@ -125,9 +125,9 @@ static void write_all_tools(request_writer *wr)
                      !wr->format->choice; /* the protocol has no field for it */
     if (functions + provider_defined == 0 || forbidden) return;
     maki_jw_print(&wr->w, r->functions ? "'functions':[" : "'tools':[");
-    if (functions && wr->format->tools_open) maki_jw_print(&wr->w, wr->format->tools_open);
+    if (functions && wr->format->tools_prefix) maki_jw_print(&wr->w, wr->format->tools_prefix);
     write_tools(wr, &wr->w, true);
-    if (functions && wr->format->tools_open) maki_jw_print(&wr->w, wr->format->tools_close);
+    if (functions && wr->format->tools_prefix) maki_jw_print(&wr->w, wr->format->tools_suffix);
     write_tools(wr, &wr->w, false);
     maki_jw_end_array(&wr->w);
     if (wr->format->choice) wr->format->choice(&wr->w, r);

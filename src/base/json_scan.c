@@ -406,7 +406,8 @@ maki_status maki_json_scan_push(maki_json_scan *s, maki_str piece, maki_err *err
 
 maki_status maki_json_scan_end(maki_json_scan *s, maki_err *err)
 {
-    if (s->pending_len > 0) return fail_at(s->at, "the text ends inside a character", err);
+    if (s->pending_len > 0)
+        return fail_at(s->at, "the text ends inside a character", err);
     if (s->state >= MINUS) {
         maki_status st = end_number(s, s->at, err);
         if (st != MAKI_OK) return st;

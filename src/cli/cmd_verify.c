@@ -49,7 +49,7 @@ static void print_damage(void *ctx, const maki_damage *d)
 
 static int check_path(maki *m, const char *command, char *path, bool repair)
 {
-    maki_proof proof = { 0 };
+    maki_verification proof = { 0 };
     listing l = { path, repair };
     maki_err err = { 0 };
     cli_style s = cli_style_of(1);

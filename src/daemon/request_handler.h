@@ -1,4 +1,4 @@
-/* request_handler.h -- callbacks of a connection: the first member of each struct that handles a request. */
+/* request_handler.h -- the callbacks of a connection: the first member of each struct that handles a request. */
 #ifndef MAKI_DAEMON_REQUEST_HANDLER_H
 #define MAKI_DAEMON_REQUEST_HANDLER_H
 
@@ -15,7 +15,7 @@ typedef struct maki_request_handler_callbacks {
 } maki_request_handler_callbacks;
 
 struct maki_request_handler {
-    const maki_request_handler_callbacks *calls;
+    const maki_request_handler_callbacks *callbacks;
 };
 
 #endif

@@ -19,7 +19,7 @@ static bool is_stopped(void *ctx)
 static void log_end(const maki_preparing *p, maki_status st, const maki_prepare_report *report,
                     const maki_err *err)
 {
-    const char *why = st != MAKI_OK ? err->code : report->fell_back.code;
+    const char *why = st != MAKI_OK ? err->code : report->fallback_reason.code;
     maki_kv values[] = { MAKI_KV_S("session", maki_str_of(p->path)),
                          MAKI_KV_I("event", report->event), MAKI_KV_N("cost", report->usage.cost),
                          MAKI_KV_S("reason", maki_str_of(why)) };
@@ -29,11 +29,12 @@ static void log_end(const maki_preparing *p, maki_status st, const maki_prepare_
 static void *prepare(void *ctx)
 {
     maki_preparing *p = ctx;
-    maki_summarizer_choice by;
+    maki_summarizer_choice summarizer;
     maki_prepare_report report = { 0 };
     maki_err err = { 0 };
-    maki_status st = maki_summarizer_choose(&p->in, &by, &err);
-    if (st == MAKI_OK) st = maki_prepare(p->in.env, p->path, p->keep, &by.measured, &report, &err);
+    maki_status st = maki_summarizer_choose(&p->in, &summarizer, &err);
+    if (st == MAKI_OK)
+        st = maki_prepare(p->in.env, p->path, p->keep, &summarizer.measured, &report, &err);
     p->written = st == MAKI_OK && report.written;
     log_end(p, st, &report, &err);
     atomic_store(&p->done, true);
@@ -49,21 +50,22 @@ bool maki_turns_wait(maki_turns *turns)
     return p->written;
 }
 
-void maki_turn_prepare(maki_turn_work *w)
+void maki_turn_prepare(maki_turn_state *w)
 {
     maki_preparing *p = &w->turns->preparing;
-    double percent = 100 * w->result->tokens / w->figures.window;
+    double percent = 100 * w->result->tokens / w->limits.window;
     if (p->runs && atomic_load(&p->done)) (void)maki_turns_wait(w->turns);
-    if (!w->options->background || p->runs || w->by.unusable.status != MAKI_OK ||
-        !w->figures.automatic || !maki_prepare_due(&w->by.settings, percent, w->figures.threshold))
+    if (!w->options->background || p->runs || w->summarizer.unusable.status != MAKI_OK ||
+        !w->limits.automatic ||
+        !maki_prepare_due(&w->summarizer.settings, percent, w->limits.threshold))
         return;
-    p->keep = w->figures.keep ? w->figures.keep : MAKI_CONDENSE_KEEP;
+    p->keep = w->limits.keep ? w->limits.keep : MAKI_CONDENSE_KEEP;
     p->written = false;
     atomic_store(&p->stop, false);
     atomic_store(&p->done, false);
     memcpy(p->path, w->result->path, sizeof p->path);
     memcpy(p->agent, w->agent, sizeof p->agent);
-    memcpy(p->profile, w->figures.profile, sizeof p->profile);
+    memcpy(p->profile, w->limits.profile, sizeof p->profile);
     memcpy(p->provider, w->result->provider, sizeof p->provider);
     memcpy(p->model, w->result->model, sizeof p->model);
     p->in = w->summarizer_in;

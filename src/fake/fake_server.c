@@ -171,7 +171,7 @@ static void start_reply(fake_exchange *r, int status, const char *fields, bool s
     }
     if (r->scenario.action == FAKE_SHORT) {
         reply.framing = MAKI_FRAME_CLOSE;
-        reply.says_length = true;
+        reply.has_content_length = true;
         snprintf(lines, sizeof lines, "%sContent-Length: %zu\r\n", fields, r->reply.len / 2);
         fields = lines;
     }

@@ -25,7 +25,7 @@ maki_status maki_conv_change(maki_conv *conv, const unsigned char *expect, maki_
 
 /* Fields of the event. */
 void maki_decision_number(maki_decision *d, const char *name, uint64_t value);
-/* Tokens, and the vocabulary they were counted in, so that the event can be read without any other. */
+/* Tokens, and the encoding they were counted in, so that the event can be read without any other. */
 void maki_decision_tokens(maki_decision *d, uint64_t tokens);
 
 /* What it hides: messages in order, and synthetic messages, each as the number of forks up and its event there. */

@@ -2,7 +2,7 @@
  *
  * In:    the newest view, and a fraction to hide or a number of messages to keep.
  * Out:   a truncate event: what is hidden, and the marker as a synthetic message with the number of messages.
- * Must stay true: the lead of the view, system and pinned messages stay, calls and results together (hide.h); older
+ * Must stay true: the fixed prefix of the view, system and pinned messages stay, calls and results together (hide.h); older
  *        markers are replaced, summaries only by clear. */
 #include "base/err.h"
 #include "history/hide.h"
@@ -17,11 +17,11 @@ typedef struct truncate_ctx {
 } truncate_ctx;
 
 /* The position at which the hidden messages end, before calls and results are considered. */
-static uint64_t hidden_end(const truncate_ctx *t, uint64_t lead, uint64_t messages)
+static uint64_t hidden_end(const truncate_ctx *t, uint64_t prefix, uint64_t messages)
 {
     double fraction = t->fraction > 1 ? 1 : t->fraction > 0 ? t->fraction : 0;
-    if (!t->by_keep) return lead + (uint64_t)((double)(messages - lead) * fraction) / 2 * 2;
-    return messages > lead + t->keep ? messages - t->keep : lead;
+    if (!t->by_keep) return prefix + (uint64_t)((double)(messages - prefix) * fraction) / 2 * 2;
+    return messages > prefix + t->keep ? messages - t->keep : prefix;
 }
 
 static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void *ctx,
@@ -33,7 +33,7 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     maki_str marker;
     maki_str id;
     double ts = 0;
-    maki_status st = maki_view_lead(view, &s.from, err);
+    maki_status st = maki_view_fixed_prefix(view, &s.from, err);
     if (st != MAKI_OK) return st;
     s.to = hidden_end(t, s.from, messages);
     if (s.to >= messages) s.to = messages > s.from ? messages - 1 : s.from;
@@ -63,8 +63,8 @@ maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, dou
     return maki_conv_change(conv, expect, decide_truncate, &ctx, out, err);
 }
 
-maki_status maki_conv_window(maki_conv *conv, const unsigned char *expect, uint64_t keep,
-                             maki_change *out, maki_err *err)
+maki_status maki_conv_keep_newest(maki_conv *conv, const unsigned char *expect, uint64_t keep,
+                                  maki_change *out, maki_err *err)
 {
     truncate_ctx ctx = { .by_keep = true, .keep = keep };
     return maki_conv_change(conv, expect, decide_truncate, &ctx, out, err);

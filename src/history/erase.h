@@ -1,7 +1,7 @@
 /* erase.h -- delete a conversation: every file that belongs to it.
  *
  *     talk.jsonl  talk.events.jsonl                    the messages, and the events
- *     talk.idx  talk.idx.FAMILY  and their .new        the index; .new is what a killed process left
+ *     talk.idx  talk.idx.ENCODING  and their .new        the index; .new is what a killed process left
  *     talk.jsonl.damaged-N  talk.events.jsonl.damaged-N    damaged copies that repairs left
  *
  * Nothing else in the directory is touched, whatever its name begins with. */

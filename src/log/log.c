@@ -66,9 +66,9 @@ const unsigned char *maki_log_head(const maki_log *log)
     return log->head;
 }
 
-bool maki_log_lazy(const maki_log *log)
+bool maki_log_syncs_at_end(const maki_log *log)
 {
-    return log->options.durability == MAKI_LAZY;
+    return log->options.durability == MAKI_DURABILITY_AT_END;
 }
 
 maki_log_files maki_log_paths(maki_log *log)
@@ -268,14 +268,15 @@ maki_status maki_log_recover(maki_log *log, maki_recovery mode, maki_err *err)
 }
 
 /* A process that writes makes one of the files longer, and one that replaces a file leaves ours unlinked.  Only
- * for MAKI_REPLY, where a group may cost no more than a few calls: a file that was renamed is still written to. */
+ * for MAKI_DURABILITY_BY_CALLER, where a group may cost no more than a few calls: a file that was renamed is still written to. */
 bool maki_log_is_unchanged(const maki_log *log)
 {
     const maki_files *files = log->env.files;
-    if (log->options.durability != MAKI_REPLY || log->index.fd < 0 || log->events_fd < 0)
+    if (log->options.durability != MAKI_DURABILITY_BY_CALLER || log->index.fd < 0 ||
+        log->events_fd < 0)
         return false;
-    return maki_file_named_size(files, log->messages_fd) == (off_t)maki_log_published_end(log) &&
-           maki_file_named_size(files, log->events_fd) == (off_t)log->events_end;
+    return maki_file_linked_size(files, log->messages_fd) == (off_t)maki_log_published_end(log) &&
+           maki_file_linked_size(files, log->events_fd) == (off_t)log->events_end;
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
@@ -369,7 +370,7 @@ void maki_log_close(maki_log *log)
     const maki_files *files = log->env.files;
     const maki_alloc *alloc = log->env.alloc;
     maki_log_end_batches(log);
-    if (log->options.durability == MAKI_REPLY && log->index.fd >= 0)
+    if (log->options.durability == MAKI_DURABILITY_BY_CALLER && log->index.fd >= 0)
         maki_log_store_event_count(log);
     maki_log_unlock(log);
     maki_index_close(&log->index);

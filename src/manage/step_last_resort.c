@@ -21,7 +21,7 @@ enum {
 /* The message with the most tokens in view of those that were not tried before. */
 typedef struct largest {
     const maki_view *view;
-    uint64_t lead; /* messages at the front that are skipped */
+    uint64_t prefix; /* messages at the front that are skipped */
     uint64_t seq, tokens;
     uint64_t below; /* only messages with fewer tokens than this */
 } largest;
@@ -41,7 +41,7 @@ static void update_largest(largest *l, uint64_t seq, const maki_row *row)
 {
     uint64_t tokens = shown_tokens(l->view, seq, row->tokens);
     if (tokens <= l->tokens || tokens >= l->below) return;
-    if ((row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || (row->flags & MAKI_ROW_BAD)) return;
+    if ((row->flags & MAKI_ROW_ROLE) == MAKI_ROLE_SYSTEM || (row->flags & MAKI_ROW_BAD)) return;
     if (maki_view_pinned(l->view, seq)) return;
     l->seq = seq;
     l->tokens = tokens;
@@ -58,7 +58,7 @@ static maki_status find_largest(largest *l, maki_err *err)
         for (uint64_t seq = item->from; seq && seq <= item->to && st == MAKI_OK; seq++, at++) {
             maki_row row;
             st = maki_log_row(item->log, seq, &row, err);
-            if (st == MAKI_OK && at >= l->lead) update_largest(l, seq, &row);
+            if (st == MAKI_OK && at >= l->prefix) update_largest(l, seq, &row);
         }
     }
     return st;
@@ -84,7 +84,7 @@ static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint
 }
 
 /* Keep the head of a text and a shorter tail. */
-static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block, maki_str row,
+static maki_status cut_middle(maki_manage_state *r, uint64_t seq, uint32_t block, maki_str row,
                               uint64_t remaining, maki_change *change, maki_err *err)
 {
     char note[120];
@@ -103,7 +103,7 @@ static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block,
 }
 
 /* Trim one message by the excess, and a little more. */
-static maki_status trim_message(maki_manage_work *r, const largest *l, maki_buf *row,
+static maki_status trim_message(maki_manage_state *r, const largest *l, maki_buf *row,
                                 maki_step_effect *effect, maki_err *err)
 {
     maki_change change;
@@ -129,16 +129,16 @@ static maki_status trim_message(maki_manage_work *r, const largest *l, maki_buf 
     return maki_manage_count(r, &r->report->tokens_after, err);
 }
 
-static maki_status trim_largest(maki_manage_work *r, bool include_lead, maki_step_effect *effect,
+static maki_status trim_largest(maki_manage_state *r, bool include_prefix, maki_step_effect *effect,
                                 maki_err *err)
 {
     maki_status st = MAKI_OK;
     uint64_t below = UINT64_MAX;
     maki_buf row = maki_buf_new(maki_log_env(maki_conv_log(r->conv))->alloc, (size_t)MAKI_ROW_MAX);
-    while (st == MAKI_OK && maki_manage_over(r)) {
+    while (st == MAKI_OK && maki_manage_is_over_limit(r)) {
         largest l = { .below = below };
-        st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &l.view, err);
-        if (st == MAKI_OK && !include_lead) st = maki_view_lead(l.view, &l.lead, err);
+        st = maki_conv_view(r->conv, MAKI_NEWEST, MAKI_NEWEST, &l.view, err);
+        if (st == MAKI_OK && !include_prefix) st = maki_view_fixed_prefix(l.view, &l.prefix, err);
         if (st == MAKI_OK) st = find_largest(&l, err);
         if (st != MAKI_OK || l.seq == 0) break;
         below = l.tokens; /* each is tried once */
@@ -148,22 +148,23 @@ static maki_status trim_largest(maki_manage_work *r, bool include_lead, maki_ste
     return st;
 }
 
-static maki_status trim_until(maki_manage_work *r, maki_step_effect *effect, maki_err *err)
+static maki_status trim_until(maki_manage_state *r, maki_step_effect *effect, maki_err *err)
 {
     maki_status st = trim_largest(r, false, effect, err);
     return st == MAKI_OK ? trim_largest(r, true, effect, err) : st;
 }
 
-maki_status maki_manage_trim(maki_manage_work *r, maki_err *err)
+maki_status maki_manage_trim(maki_manage_state *r, maki_err *err)
 {
     return trim_until(r, NULL, err);
 }
 
-maki_status maki_step_last(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
-                           maki_err *err)
+maki_status maki_step_last_resort(maki_manage_state *r, const maki_step *step,
+                                  maki_step_effect *effect, maki_err *err)
 {
     maki_change change;
-    maki_status st = maki_conv_window(r->conv, NULL, step->keep ? step->keep : 1, &change, err);
+    maki_status st =
+        maki_conv_keep_newest(r->conv, NULL, step->keep ? step->keep : 1, &change, err);
     if (st == MAKI_OK) {
         maki_step_effect_event(effect, &change);
         r->report->action = step->kind;

@@ -154,7 +154,7 @@ static maki_status replace_by_pointer(maki_pruning *p, const maki_pruning_part *
     return add_pointer(p, piece, to, units, "The same output came again later", none, err);
 }
 
-maki_status maki_step_prune_repeats(maki_manage_work *work, const maki_step *step,
+maki_status maki_step_prune_repeats(maki_manage_state *work, const maki_step *step,
                                     maki_step_effect *effect, maki_err *err)
 {
     const maki_alloc *alloc = maki_log_env(maki_conv_log(work->conv))->alloc;

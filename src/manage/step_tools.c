@@ -73,7 +73,7 @@ static maki_status clear_output(maki_pruning *p, const maki_pruning_part *piece,
     return st == MAKI_OK ? maki_pruning_add(p, piece, &cut, 1, err) : st;
 }
 
-maki_status maki_step_prune_tools(maki_manage_work *work, const maki_step *step,
+maki_status maki_step_prune_tools(maki_manage_state *work, const maki_step *step,
                                   maki_step_effect *effect, maki_err *err)
 {
     tools t = { 0 };

@@ -12,9 +12,9 @@
 maki_status maki_context_use_read(const maki_op_call *call, maki_conv *conv, maki_context_use *out,
                                   maki_err *err)
 {
-    maki_run_limits_in given = { .config = call->m->config,
-                                 .model = maki_in_text(call, "model"),
-                                 .window = maki_in_number(call, "window", 0) };
+    maki_run_limits_options given = { .config = call->m->config,
+                                      .model = maki_input_text(call, "model"),
+                                      .window = maki_input_number(call, "window", 0) };
     maki_status st = maki_arena_status(call->arena, err);
     return st == MAKI_OK ? maki_context_use_of(conv, &given, out, err) : st;
 }
@@ -30,15 +30,15 @@ void maki_put_threshold(maki_jw *out, const maki_run_limits *limits, const maki_
 void maki_put_usage(maki_jw *out, const maki_context_use *use, double tokens)
 {
     char percent[24];
-    double window = use->figures.window;
+    double window = use->limits.window;
     snprintf(percent, sizeof percent, "%.0f%%", 100 * tokens / window);
     maki_jw_print(out, "'contextUsage':%z,'tokens':%f,'window':%f", percent, tokens, window);
 }
 
-void maki_put_view_change(maki_jw *out, const maki_view_change *did)
+void maki_put_view_change(maki_jw *out, const maki_view_change *effect)
 {
     char words[MAKI_VIEW_CHANGE_MAX];
-    maki_view_change_text(did, words);
-    maki_jw_print(out, "'restored':%I,'shortened':%I,'expanded':%I,'effect':%z", did->restored,
-                  did->shortened, did->expanded, words);
+    maki_view_change_text(effect, words);
+    maki_jw_print(out, "'restored':%I,'shortened':%I,'expanded':%I,'effect':%z", effect->restored,
+                  effect->shortened, effect->expanded, words);
 }

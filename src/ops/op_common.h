@@ -9,7 +9,7 @@
 
 /* The parameters of a condense, read from the fields of a call.  Has pointers into itself: never copy it. */
 typedef struct maki_condense_fields {
-    maki_condense_in condense;
+    maki_condense_input condense;
     maki_counter counter;
     maki_stub_summarizer summarizer;
     maki_stub_summarizer dedicated;

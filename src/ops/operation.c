@@ -74,7 +74,7 @@ void maki_use_events(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx)
     m->event_ctx = ctx;
 }
 
-void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
+void maki_use_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
 {
     m->cancelled = fn;
     m->cancel_ctx = ctx;

@@ -43,27 +43,27 @@
     { "lost", "array", "the first of those", 0 },                                                  \
     { "fallback", "object", "{summarizer: offline, code, message}: why no model wrote the summary", 0 }
 
-/* `id` is the name with an underscore: the names of the function and of the example contain it.  `typed` has its
- * commands. */
+/* `id` is the name with an underscore: the names of the function and of the example contain it.  `commands`: its rows of the
+ * command line and the chat. */
 #define FORM(id, by, class, does, in, out)                                                         \
     { .chosen_by = by, .class_name = class, .effect = does, .input = in, .output = out,            \
       .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id }
-#define ONE(title, id, words, class, does, in, out, typed)                                         \
-    { { title, words, (const maki_op_form[]){ FORM(id, NULL, class, does, in, out) }, 1, typed },  \
+#define ONE(op_name, id, help_text, class, does, in, out, commands)                                         \
+    { { op_name, help_text, (const maki_op_form[]){ FORM(id, NULL, class, does, in, out) }, 1, commands },  \
       { maki_op_##id, NULL } }
-#define PURE(title, id, words, in, out) ONE(title, id, words, "pure", "read", in, out, NONE)
+#define PURE(op_name, id, help_text, in, out) ONE(op_name, id, help_text, "pure", "read", in, out, NONE)
 /* Commands on all sessions, not on one conversation. */
-#define SYSTEM(title, id, words, in, out, typed)                                                   \
-    ONE(title, id, words, "system", "read", in, out, typed)
-#define LOGGED(title, id, words, does, in, out, typed)                                             \
-    ONE(title, id, words, "conversation", does, in, out, typed)
+#define SYSTEM(op_name, id, help_text, in, out, commands)                                                   \
+    ONE(op_name, id, help_text, "system", "read", in, out, commands)
+#define LOGGED(op_name, id, help_text, does, in, out, commands)                                             \
+    ONE(op_name, id, help_text, "conversation", does, in, out, commands)
 /* Operations with two forms: on messages, and on a conversation. */
-#define BOTH(title, id, words, by, in, out, does, in_on, out_on, typed)                            \
-    { { title, words,                                                                              \
+#define BOTH(op_name, id, help_text, by, in, out, does, in_on, out_on, commands)                            \
+    { { op_name, help_text,                                                                              \
         (const maki_op_form[]){ FORM(id, by, "pure", "read", in, out),                             \
                                 FORM(id##_conversation, "conversation", "conversation", does,      \
                                      in_on, out_on) },                                             \
-        2, typed },                                                                                \
+        2, commands },                                                                                \
       { maki_op_##id, maki_op_##id##_conversation } }
 #define COMMANDS(...) ((const maki_op_command[]){ __VA_ARGS__, { 0 } })
 #define NONE COMMANDS({ 0 })
@@ -74,8 +74,8 @@
     { "seq", "count", "as it was when this was the newest message", 0 },                           \
     { "ev", "count", "with the events up to this one; those written until then by default", 0 }
 #define EXPECT { "expect", "string", "the head it must have; else CONFLICT", 0 }
-#define SEQ(words) { "seq", "count", words, 1 }
-#define FULLNESS                                                                                   \
+#define SEQ(help_text) { "seq", "count", help_text, 1 }
+#define WINDOW_USE                                                                                   \
     { "contextUsage", "string", "\"75%\" of the window", 1 },                                      \
     { "tokens", "number", "of all that is sent", 1 }, { "window", "number", "", 1 }
 #define HIDDEN "messages no longer in view; a summary or a marker is none"
@@ -97,7 +97,7 @@
 #define UNDONE(required)                                                                           \
     { "undone", "count", "the event that was undone", required },                                 \
     { "undoneType", "string", "what it was: condense, truncate, rewind, pin ...", required }
-#define PROOF                                                                                      \
+#define VERIFY_RESULT                                                                                      \
     FIELDS({ "ok", "boolean", "no damage, or all of it is repaired", 1 },                                  \
            { "messages", "count", "", 1 }, { "events", "count", "", 1 },                           \
            { "found", "count", "damage found now", 1 },                                            \
@@ -232,7 +232,7 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("history.fsck", history_fsck,
          "Find damage in a conversation and repair it; nothing is deleted.", "append",
-         FIELDS(CONVERSATION, { "repair", "boolean", "false by default", 0 }), PROOF,
+         FIELDS(CONVERSATION, { "repair", "boolean", "false by default", 0 }), VERIFY_RESULT,
          NONE),
 
     LOGGED("history.import", history_import,
@@ -378,7 +378,7 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("history.verify", history_verify,
          "Verify that no byte of a conversation was changed.", "read",
-         FIELDS(CONVERSATION), PROOF,
+         FIELDS(CONVERSATION), VERIFY_RESULT,
          NONE),
 
     PURE("manage.accept", manage_accept,
@@ -625,7 +625,7 @@ const maki_op_row maki_op_table[] = {
                 { "limit", "count", "messages, the newest of the view; 200 by default", 0 }),
          FIELDS({ "messages", "count", "in the log", 1 }, { "events", "count", "", 1 },
                 { "visible", "count", "messages in view", 1 },
-                FULLNESS, { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 },
+                WINDOW_USE, { "view", "array", "[{seq, role, tokens, at, blocks: [{type, text, name}]}]", 1 },
                 { "exchanges", "array", "the newest requests: events manifest, usage, provider_error", 1 }),
          COMMANDS({ "session", "show", "an excerpt of each message", "show", NULL, ARGS({ "--limit N", "limit" }) })),
 
@@ -635,7 +635,7 @@ const maki_op_row maki_op_table[] = {
                 { "model", "string", "count for this model; that of the newest reply by default", 0 },
                 { "window", "number", "in tokens; that of the model by default", 0 },
                 NOW),
-         FIELDS(FULLNESS, { "messagesCount", "count", "in view", 1 },
+         FIELDS(WINDOW_USE, { "messagesCount", "count", "in view", 1 },
                 { "compressionCount", "count", "summaries and truncations in effect", 1 },
                 { "lastCompression", "string", "\"2 minutes ago\", \"never\"", 1 },
                 { "windowFrom", "string", "its source: caller, profile, configuration, agent, provider, table (of models) or default", 1 },

@@ -20,7 +20,7 @@ enum {
 
 struct maki_body_cache {
     const maki_env *env;
-    maki_body_cache_body *sets[SETS]; /* WAYS of them, newest first; NULL: none yet */
+    maki_body_cache_entry *sets[SETS]; /* WAYS of them, newest first; NULL: none yet */
 };
 
 maki_status maki_body_cache_open(const maki_env *env, maki_body_cache **out, maki_err *err)
@@ -54,12 +54,12 @@ static uint64_t key_of(const unsigned char *scope, maki_str body)
 /* ---- lookup ------------------------------------------------------------------------------------------ */
 
 typedef struct candidate {
-    const maki_body_cache_body *body;
+    const maki_body_cache_entry *body;
     const maki_body_cache_mark *mark;
 } candidate;
 
 /* The marks of all bodies with this key, shortest first. */
-static size_t candidates_of(const maki_body_cache_body *set, uint64_t key, size_t len,
+static size_t candidates_of(const maki_body_cache_entry *set, uint64_t key, size_t len,
                             candidate out[WAYS * MAKI_BODY_CACHE_MARKS])
 {
     size_t n = 0;
@@ -83,7 +83,7 @@ const maki_body_cache_mark *maki_body_cache_find(maki_body_cache *cache,
                                                  unsigned char session[MAKI_SESSION_BYTES])
 {
     uint64_t key = key_of(scope, body);
-    const maki_body_cache_body *set = cache->sets[key % SETS];
+    const maki_body_cache_entry *set = cache->sets[key % SETS];
     const maki_body_cache_mark *found = NULL;
     candidate candidates[WAYS * MAKI_BODY_CACHE_MARKS];
     XXH3_state_t state;
@@ -103,11 +103,11 @@ const maki_body_cache_mark *maki_body_cache_find(maki_body_cache *cache,
 /* ---- insertion---------------------------------------------------------------------------------------- */
 
 /* The entry for a body: that of the same conversation, else the oldest is evicted; it becomes the newest. */
-static maki_body_cache_body *entry_for(maki_body_cache *cache, uint64_t key,
-                                       const unsigned char *session)
+static maki_body_cache_entry *entry_for(maki_body_cache *cache, uint64_t key,
+                                        const unsigned char *session)
 {
     const maki_alloc *alloc = cache->env->alloc;
-    maki_body_cache_body **set = &cache->sets[key % SETS];
+    maki_body_cache_entry **set = &cache->sets[key % SETS];
     size_t at = 0;
     if (!*set) {
         *set = alloc->resize(alloc, NULL, 0, WAYS * sizeof **set);
@@ -136,9 +136,9 @@ void maki_body_cache_insert(maki_body_cache *cache, const unsigned char scope[MA
     }
     XXH3_64bits_update(&state, body.ptr + at, body.len - at);
     *body_hash = XXH3_64bits_digest(&state);
-    maki_body_cache_body *entry = count ? entry_for(cache, key, session) : NULL;
+    maki_body_cache_entry *entry = count ? entry_for(cache, key, session) : NULL;
     if (!entry) return;
-    *entry = (maki_body_cache_body){ .key = key };
+    *entry = (maki_body_cache_entry){ .key = key };
     memcpy(entry->session, session, MAKI_SESSION_BYTES);
     memcpy(entry->marks, marks, count * sizeof marks[0]);
 }

@@ -25,11 +25,11 @@ typedef struct maki_body_cache_mark {
     bool replied;                         /* a reply that was forwarded is before it */
 } maki_body_cache_mark;
 
-typedef struct maki_body_cache_body {
+typedef struct maki_body_cache_entry {
     uint64_t key; /* 0: none */
     unsigned char session[MAKI_SESSION_BYTES];
     maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS];
-} maki_body_cache_body;
+} maki_body_cache_entry;
 
 typedef struct maki_body_cache maki_body_cache;
 

@@ -49,14 +49,14 @@ static void write_session_key(maki_str name, char *out, size_t capacity)
     memcpy(out + len, "\"", 2);
 }
 
-static maki_status init_scopes(maki_exchange *x, const maki_exchange_in *in, maki_err *err)
+static maki_status init_scopes(maki_exchange *x, const maki_exchange_info *in, maki_err *err)
 {
     maki_str named[] = { in->credential, MAKI_LIT("session"), in->session };
     maki_str by_client[] = { in->credential, MAKI_LIT("client"), in->client_id };
     const unsigned char *secret = x->proxy->secret;
-    maki_status st = maki_scope_of(secret, named, 1, x->caller, err);
+    maki_status st = maki_scope_of(secret, named, 1, x->credential_scope, err);
     if (st != MAKI_OK) return st;
-    memcpy(x->scope, x->caller, sizeof x->scope);
+    memcpy(x->scope, x->credential_scope, sizeof x->scope);
     if (in->session.len)
         st = maki_scope_of(secret, named, 3, x->scope, err);
     else if (in->client_id.len)
@@ -67,7 +67,7 @@ static maki_status init_scopes(maki_exchange *x, const maki_exchange_in *in, mak
     return st;
 }
 
-maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_exchange **out,
+maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_info *in, maki_exchange **out,
                                 maki_err *err)
 {
     maki_exchange *x = maki_new(p->env.alloc, maki_exchange);
@@ -114,7 +114,8 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
         maki_buf_add(&r->leading, message->row);
         return maki_buf_status(&r->leading, err);
     }
-    maki_status st = maki_canon_next(&r->x->proxy->env, r->prefix, message->row, r->prefix, err);
+    maki_status st =
+        maki_canonical_hash_next(&r->x->proxy->env, r->prefix, message->row, r->prefix, err);
     if (st != MAKI_OK) return st;
     maki_buf_add(&r->prefixes, (maki_str){ (const char *)r->prefix, sizeof r->prefix });
     r->count++;
@@ -147,9 +148,9 @@ static const unsigned char *prefix_at(const request_reader *r, uint64_t message)
     return (const unsigned char *)r->prefixes.ptr + at;
 }
 
-static maki_system_now system_of(const request_reader *r)
+static maki_system_fields system_of(const request_reader *r)
 {
-    return (maki_system_now){ r->request.system, maki_buf_str(&r->leading), r->request.tools };
+    return (maki_system_fields){ r->request.system, maki_buf_str(&r->leading), r->request.tools };
 }
 
 static uint64_t leading_hash_of(const request_reader *r)
@@ -161,14 +162,14 @@ static uint64_t leading_hash_of(const request_reader *r)
  * reused. */
 static uint32_t persona_of(const request_reader *r)
 {
-    maki_system_now now = system_of(r);
+    maki_system_fields now = system_of(r);
     return r->base.mark.at && r->base.leading ? r->base.persona : maki_system_persona(&now);
 }
 
 /* The purpose of the request: a hash of system prompt and tools, compared until a reply was seen. */
 static uint32_t purpose_of(const request_reader *r)
 {
-    maki_system_now now = system_of(r);
+    maki_system_fields now = system_of(r);
     return (uint32_t)maki_system_masked(&now) | 1;
 }
 
@@ -191,7 +192,7 @@ static maki_status narrow_scope(maki_exchange *x, const request_reader *r, maki_
 {
     uint32_t persona = persona_of(r);
     maki_str id = r->request.client_id;
-    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller },
+    maki_str parts[] = { { (const char *)x->credential_scope, sizeof x->credential_scope },
                          id.len ? MAKI_LIT("body") : MAKI_LIT("persona"),
                          id.len ? id : (maki_str){ (const char *)&persona, sizeof persona } };
     if (x->named || x->has_id) return MAKI_OK;
@@ -246,7 +247,7 @@ static maki_status use_entry(maki_exchange *x, const maki_prefix *entry, uint64_
                              parent *f, maki_err *err)
 {
     maki_point point = { entry->seq, entry->ev, entry->tokens,
-                         (uint32_t)entry->trace_high << 16 | entry->trace_low };
+                         (uint32_t)entry->fingerprint_high << 16 | entry->fingerprint_low };
     bool deleted = memcmp(f->deleted, entry->session, sizeof f->deleted) == 0;
     maki_status st = deleted ? MAKI_NOTFOUND : open_at(x, entry->session, &point, &f->live, err);
     if (st == MAKI_NOTFOUND) {
@@ -322,10 +323,10 @@ static maki_status find_conversation(maki_exchange *x, const request_reader *r, 
 maki_status maki_exchange_insert_key(maki_exchange *x, const unsigned char key[MAKI_PREFIX_LEN],
                                      const maki_point *point, uint32_t purpose, maki_err *err)
 {
-    maki_prefix entry = { .seq = point->seq & MAKI_PREFIX_NUMBER,
-                          .ev = point->ev & MAKI_PREFIX_NUMBER,
-                          .trace_low = (uint16_t)point->trace,
-                          .trace_high = (uint16_t)(point->trace >> 16),
+    maki_prefix entry = { .seq = point->seq & MAKI_PREFIX_NUMBER_MAX,
+                          .ev = point->ev & MAKI_PREFIX_NUMBER_MAX,
+                          .fingerprint_low = (uint16_t)point->fingerprint,
+                          .fingerprint_high = (uint16_t)(point->fingerprint >> 16),
                           .tokens = (uint32_t)point->tokens,
                           .purpose = purpose,
                           .used = (uint32_t)(x->began_ms / 1000) };
@@ -421,16 +422,16 @@ static maki_status write_rows(request_reader *r, maki_str body, maki_live_conver
 
 static uint64_t system_as_sent(const request_reader *r)
 {
-    maki_system_now now = system_of(r);
+    maki_system_fields now = system_of(r);
     return maki_system_hash(&now, leading_hash_of(r));
 }
 
 /* Add an event if the system prompt or the tools changed; *seen is the effective one afterwards. */
 static maki_status write_system(request_reader *r, maki_live_conversation *live,
-                                maki_system_seen *seen, maki_err *err)
+                                maki_system_hashes *seen, maki_err *err)
 {
     maki_proxy *p = r->x->proxy;
-    maki_system_now now = system_of(r);
+    maki_system_fields now = system_of(r);
     uint64_t as_sent = system_as_sent(r);
     *seen = live->system;
     if (seen->as_sent == as_sent) return MAKI_OK;
@@ -449,7 +450,7 @@ static maki_status write_system(request_reader *r, maki_live_conversation *live,
 static maki_status write_group(request_reader *r, maki_str body, maki_live_conversation *live,
                                const parent *f, maki_err *err)
 {
-    maki_system_seen seen;
+    maki_system_hashes seen;
     maki_status st = maki_live_begin(live, &f->point, err);
     if (st != MAKI_OK) return st;
     st = write_system(r, live, &seen, err);
@@ -475,7 +476,7 @@ static maki_status insert_rows(request_reader *r, maki_live_conversation *live, 
     if (r->x->by_reference) return MAKI_OK;
     for (uint64_t i = 0; st == MAKI_OK && i < count; i++) {
         point.seq = first + i;
-        st = maki_live_row(live, point.seq, &tokens, &point.trace, err);
+        st = maki_live_row(live, point.seq, &tokens, &point.fingerprint, err);
         point.tokens += tokens;
         if (st == MAKI_OK)
             st = maki_exchange_insert(r->x, prefix_at(r, f->messages + 1 + i), &point,
@@ -506,7 +507,8 @@ static void cache_body(request_reader *r, maki_str body, maki_live_conversation 
         mark.persona = persona_of(r);
         memcpy(mark.scope, x->scope, sizeof mark.scope);
         mark.replied = f->replied;
-        if (maki_live_row(live, mark.point.seq, &tokens, &mark.point.trace, NULL) != MAKI_OK) break;
+        if (maki_live_row(live, mark.point.seq, &tokens, &mark.point.fingerprint, NULL) != MAKI_OK)
+            break;
         tip.tokens -= tokens < tip.tokens ? tokens : tip.tokens;
         marks[--n] = mark;
     }
@@ -568,7 +570,7 @@ static maki_status record(request_reader *r, maki_str body, maki_err *err)
     if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && needs_beginning(r, f.live))))
         st = find_parent(r, body, NULL, &f, err);
     if (st == MAKI_OK) st = write_request(r, body, &f, f.live, err);
-    if (st != MAKI_OK && f.live && maki_live_is_blank(f.live)) maki_proxy_discard(x->proxy, f.live);
+    if (st != MAKI_OK && f.live && maki_live_is_empty(f.live)) maki_proxy_discard(x->proxy, f.live);
     return st;
 }
 

@@ -145,7 +145,7 @@ maki_provider_error maki_provider_error_read(const maki_provider *provider, int 
     if (unspecific && is_overflow(&p, status, message)) t.kind = MAKI_PROVIDER_ERROR_OVERFLOW;
     if (t.kind == MAKI_PROVIDER_ERROR_OVERFLOW)
         t.window = maki_error_hint_window(maki_error_object(error), message);
-    t.wait_ms = maki_error_hint_wait(maki_error_object(error), message, now_ms);
+    t.wait_ms = maki_error_hint_retry_delay(maki_error_object(error), message, now_ms);
     return t;
 }
 

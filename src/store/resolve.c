@@ -70,7 +70,7 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 {
     const char *part_name, *id = main_id(from, scope, &part_name);
     int n;
-    if (!maki_id_ok(from->agent))
+    if (!maki_id_is_valid(from->agent))
         return maki_fail(err, MAKI_INVALID,
                          "the agent's name must be letters, digits, - _ and . (not at the front)");
     if (scope == MAKI_SCOPE_GLOBAL) {
@@ -117,7 +117,7 @@ static maki_status write_state(const maki_env *env, const char *path, const maki
                                const char *key, maki_err *err)
 {
     char fields[MAKI_OVERRIDES_MAX + MAKI_KEY_MAX + 80];
-    maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv_options options = { .durability = MAKI_DURABILITY_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_change ignored;
     maki_str text = format_state(to, key, fields, sizeof fields);
@@ -134,7 +134,9 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
 {
     char path[MAKI_PATH_MAX], directory[MAKI_PATH_MAX];
     maki_arena arena = maki_arena_new(env->alloc, HEADER_MEMORY_MAX);
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_SYNC,
+                                  .threads = 1 };
     maki_conv *conv = NULL;
     maki_status st = maki_uuid(env->random, s->id, err);
     if (st == MAKI_OK) st = header_of(s, &arena, &options.header, err);
@@ -153,7 +155,7 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
 
-static void update_index(const maki_env *env, maki_session_index_in index_in, const char *about,
+static void update_index(const maki_env *env, maki_session_index_query index_in, const char *about,
                          char *note)
 {
     maki_session_index_report report;
@@ -164,7 +166,7 @@ static void update_index(const maki_env *env, maki_session_index_in index_in, co
 
 /* Archive all sessions with the key but *s.  There is more than one after an interrupted attempt, or when files were
  * copied. */
-static maki_status archive_others(const maki_env *env, const maki_session_index_in *index_in,
+static maki_status archive_others(const maki_env *env, const maki_session_index_query *index_in,
                                   const maki_session *s, maki_err *err)
 {
     maki_session_change archived = { NULL, 1, NULL };
@@ -188,9 +190,9 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
 
 /* Look the key up again, now under the lock if it was acquired, and only then create a session.  The old one is
  * archived last: if anything fails before that, the key still finds it, with its overrides. */
-static maki_status find_or_create(const maki_env *env, const maki_session_index_in *index_in,
+static maki_status find_or_create(const maki_env *env, const maki_session_index_query *index_in,
                                   const maki_origin *from, const char *key, bool fresh,
-                                  maki_resolved *out, maki_err *err)
+                                  maki_resolved_session *out, maki_err *err)
 {
     maki_session_index_report report;
     maki_session before = { 0 };
@@ -217,15 +219,16 @@ static maki_status find_or_create(const maki_env *env, const maki_session_index_
 }
 
 maki_status maki_session_resolve(const maki_env *env, const char *home, const maki_origin *from,
-                                 const char *key, bool fresh, maki_resolved *out, maki_err *err)
+                                 const char *key, bool fresh, maki_resolved_session *out,
+                                 maki_err *err)
 {
-    maki_session_index_in index_in = { .home = home, .agent = from->agent };
+    maki_session_index_query index_in = { .home = home, .agent = from->agent };
     maki_session_index_report report;
     maki_session_index_lock lock = { 0 };
     maki_err why = { 0 };
     char directory[MAKI_PATH_MAX];
     bool found = false;
-    *out = (maki_resolved){ .created = false };
+    *out = (maki_resolved_session){ .created = false };
     if (strlen(from->channel) >= MAKI_CHANNEL_MAX)
         return maki_fail(err, MAKI_INVALID, "the channel's name is longer than %d bytes",
                          MAKI_CHANNEL_MAX - 1);
@@ -249,7 +252,7 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
 
 /* ---- the state of a session ---------------------------------------------------------------------- */
 
-static maki_status check_key_is_free(const maki_env *env, const maki_session_index_in *index_in,
+static maki_status check_key_is_free(const maki_env *env, const maki_session_index_query *index_in,
                                      const maki_session *s, maki_err *err)
 {
     maki_session_index_report report;
@@ -267,7 +270,7 @@ static maki_status read_location(const maki_env *env, const maki_session_locatio
 {
     memcpy(out->agent, location->agent, sizeof out->agent);
     memcpy(out->id, location->id, sizeof out->id);
-    maki_session_forget(out);
+    maki_session_reset(out);
     return maki_transcript_read(env, location->directory, out, err);
 }
 
@@ -305,7 +308,7 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
     maki_session_location location;
     maki_session renamed;
     bool session = maki_session_location_of(path, &location);
-    maki_session_index_in index_in = { .home = location.home, .agent = location.agent };
+    maki_session_index_query index_in = { .home = location.home, .agent = location.agent };
     if (to->overrides && strlen(to->overrides) >= MAKI_OVERRIDES_MAX)
         return maki_fail(err, MAKI_INVALID, "overrides are longer than %d bytes",
                          MAKI_OVERRIDES_MAX - 1);

@@ -31,9 +31,9 @@ void maki_digest_end(maki_digest *digest);
 /* ---- contents ------------------------------------------------------------------------------------- */
 
 /* Of the set `files`: counters = read, edited, written; more = the tool that touched it last. */
-enum { MAKI_FILE_MENTIONED, MAKI_FILE_FINE, MAKI_FILE_FAILED, MAKI_FILE_DELETED };
+enum { MAKI_FILE_MENTIONED, MAKI_FILE_OK, MAKI_FILE_FAILED, MAKI_FILE_DELETED };
 /* Of `runs`: count = runs, counters[0] = exit code + 1 (0: unknown), more = the result line of the last one. */
-enum { MAKI_RUN_UNKNOWN, MAKI_RUN_FINE, MAKI_RUN_FAILED };
+enum { MAKI_RUN_UNKNOWN, MAKI_RUN_OK, MAKI_RUN_FAILED };
 /* Of `errors`: link = the run or file it came from, more = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
 /* Of `rules`, `decisions` and `points`: kind = who said it.  Of `decisions`: state.
@@ -49,7 +49,7 @@ enum { MAKI_DECISION_LATEST, MAKI_DECISION_OVERRIDDEN };
 enum { MAKI_WEIGHT_ALWAYS = 8 };
 /* Of `tasks`. */
 enum { MAKI_TASK_OPEN, MAKI_TASK_CLOSED };
-enum { MAKI_TASK_LIST, MAKI_TASK_BOX, MAKI_TASK_SAID, MAKI_TASK_NEXT, MAKI_TASK_QUESTION };
+enum { MAKI_TASK_LIST, MAKI_TASK_CHECKBOX, MAKI_TASK_SENTENCE, MAKI_TASK_NEXT, MAKI_TASK_QUESTION };
 
 enum {
     MAKI_DIGEST_TEXT = 600,
@@ -70,11 +70,11 @@ typedef struct maki_open_call {
 } maki_open_call;
 
 /* A text of bounded length: sentences of a request or answer, joined. */
-typedef struct maki_said {
+typedef struct maki_bounded_text {
     char at[MAKI_DIGEST_TEXT];
     size_t len;
     bool full;
-} maki_said;
+} maki_bounded_text;
 
 /* A path, name or number that must survive word for word. */
 typedef struct maki_found_fact {
@@ -92,7 +92,7 @@ typedef struct maki_digest_reader {
     char file[MAKI_ENTITY_MAX]; /* the last path before it */
     size_t file_len;
     bool ignored; /* inserted by the client: skip to the end of the text */
-    maki_said said;
+    maki_bounded_text said;
     char before[MAKI_DIGEST_SENTENCE]; /* the previous sentence of the same text */
     size_t before_len;
     maki_text_set *before_set; /* set it was inserted into as a rule or decision; else NULL */
@@ -126,7 +126,7 @@ struct maki_digest {
     uint32_t before, calls_before; /* those that earlier summaries replace */
     uint32_t summaries;            /* earlier summaries read */
     uint32_t sequence;             /* last sequence number of a sentence */
-    maki_said goal, request, answer;
+    maki_bounded_text goal, request, answer;
     char asked[MAKI_DIGEST_SENTENCE]; /* the question that the last text of the model ended with */
     size_t asked_len;
     maki_term_filter common; /* stop words: ignored in the subject of a decision */
@@ -145,7 +145,7 @@ struct maki_digest {
 /* Add a path, name or number as a fact, if it is new. */
 void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text);
 /* A maki_entity_fn (ctx is the digest): the same, and insert paths and names into their sets. */
-void maki_digest_found(void *ctx, maki_fact kind, maki_str text);
+void maki_digest_on_entity(void *ctx, maki_fact kind, maki_str text);
 /* A hash of the letters and digits of a sentence, ignoring case, spaces and punctuation. */
 uint64_t maki_digest_sentence_key(maki_str text);
 /* Insert a sentence worth quoting; `kind`: who said it (MAKI_BY_...). */
@@ -175,11 +175,11 @@ size_t maki_sentence_len(maki_str text);
 /* prose.c: a text that a person or the model wrote. */
 void maki_digest_text(maki_digest *d, maki_role role, maki_str string);
 /* tool_calls.c: a call, and its result. */
-void maki_digest_call(maki_digest *d, const maki_said_part *call);
-void maki_digest_result(maki_digest *d, const maki_said_part *result);
+void maki_digest_call(maki_digest *d, const maki_message_part *call);
+void maki_digest_result(maki_digest *d, const maki_message_part *result);
 /* Mark the errors of a run or file as solved; `link` 0: none. */
 void maki_digest_solved(maki_digest *d, uint64_t link);
 /* previous_summary.c: parse a summary of earlier messages. */
-void maki_digest_earlier(maki_digest *d, maki_str string);
+void maki_digest_previous_summary(maki_digest *d, maki_str string);
 
 #endif

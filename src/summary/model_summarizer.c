@@ -85,7 +85,7 @@ static maki_status chunks_add(chunks *p, maki_str text, maki_err *err)
 
 /* The state of one summary. */
 typedef struct summary_job {
-    const maki_model_summary *options;
+    const maki_model_summarizer_options *options;
     const maki_family *family;
     maki_tokenizer *tokenizer;
     uint64_t max_tokens; /* of a reply */
@@ -111,12 +111,12 @@ static int64_t now_of(const summary_job *a)
 
 static maki_status check_continue(summary_job *a, maki_err *err)
 {
-    const maki_model_summary *options = a->options;
+    const maki_model_summarizer_options *options = a->options;
     if (options->cancelled && options->cancelled(options->cancelled_ctx))
         return maki_fail(err, MAKI_CANCELLED, "the summary was cancelled");
     if (now_of(a) < a->deadline) return MAKI_OK;
     a->model_failed = true;
-    return maki_fail(err, MAKI_TIMEOUT, "the model took longer than %lld ms to summarise",
+    return maki_fail(err, MAKI_TIMEOUT, "the model took longer than %lld ms to summarize",
                      (long long)options->settings->timeout_ms);
 }
 
@@ -179,8 +179,7 @@ static maki_status check_reply(summary_job *a, const maki_model_usage *usage, ma
     if (!maki_utf8_valid(text, NULL) || memchr(text.ptr, '\0', text.len))
         return maki_fail(err, MAKI_UPSTREAM, "the model's reply has no text");
     a->text = without_reasoning(text);
-    if (a->text.len == 0)
-        return maki_refuse(err, "SUMMARY_EMPTY", "the model answered with nothing");
+    if (a->text.len == 0) return maki_refuse(err, "SUMMARY_EMPTY", "the model answered with nothing");
     uint64_t tokens = maki_tokenizer_count(a->tokenizer, a->text);
     if (usage->cut || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
         return maki_fail(err, MAKI_TOOBIG, "the model's summary is longer than %llu tokens",
@@ -191,7 +190,7 @@ static maki_status check_reply(summary_job *a, const maki_model_usage *usage, ma
 
 static maki_status call_model(summary_job *a, maki_prompt prompt, maki_str head, maki_err *err)
 {
-    const maki_model_summary *options = a->options;
+    const maki_model_summarizer_options *options = a->options;
     maki_model_usage usage = { 0 };
     prompt_text text = { head, prompt.after, &a->chunks.text };
     maki_model_request request = {
@@ -243,7 +242,7 @@ static maki_status ask(summary_job *a, maki_err *err)
 /* ---- chunks --------------------------------------------------------------------------------------------- */
 
 /* Summarize a full chunk, and append the summary to those to be merged. */
-static maki_status summarise_chunk(void *ctx, maki_err *err)
+static maki_status summarize_chunk(void *ctx, maki_err *err)
 {
     summary_job *a = ctx;
     maki_status st = ask(a, err);
@@ -299,7 +298,7 @@ static maki_status finish(summary_job *a, maki_err *err)
     maki_status st = MAKI_OK;
     if (a->chunks.tokens == 0) {
         a->model_failed = true;
-        return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarise");
+        return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarize");
     }
     for (int round = 0; st == MAKI_OK && a->count && round < ROUNDS; round++) {
         st = chunks_end(&a->chunks, err);
@@ -349,11 +348,11 @@ static maki_status set_limits(summary_job *a, uint64_t tokens, maki_err *err)
     if (a->chunks.capacity >= CHUNK_MIN) return MAKI_OK;
     a->model_failed = true;
     return maki_refuse(err, "WINDOW_TOO_SMALL",
-                       "a window of %llu tokens leaves no space for what is to be summarised",
+                       "a window of %llu tokens leaves no space for what is to be summarized",
                        (unsigned long long)window);
 }
 
-/* ---- the summariser --------------------------------------------------------------------------------------- */
+/* ---- the summarizer --------------------------------------------------------------------------------------- */
 
 static maki_status ask_model(summary_job *a, const maki_summary_request *request, maki_arena *arena,
                              maki_err *err)
@@ -367,7 +366,7 @@ static maki_status ask_model(summary_job *a, const maki_summary_request *request
                                          &a->tokenizer, err);
     a->chunks = (chunks){ .tokenizer = a->tokenizer,
                           .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
-                          .full = summarise_chunk,
+                          .full = summarize_chunk,
                           .ctx = a };
     if (st == MAKI_OK) st = set_limits(a, request->tokens, err);
     if (st == MAKI_OK) st = request->each(request->source, on_message, a, err);
@@ -398,13 +397,13 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
         if (err) *err = why;
         return st;
     }
-    maki_offline offline = maki_summary_offline(a.options->settings);
+    maki_offline_options offline = maki_summary_offline(a.options->settings);
     maki_summarizer other = maki_summarizer_offline_with(&offline);
-    out->fell_back = why;
+    out->fallback_reason = why;
     return other.run(&other, request, arena, out, err);
 }
 
-maki_summarizer maki_summarizer_provider(const maki_model_summary *options)
+maki_summarizer maki_summarizer_provider(const maki_model_summarizer_options *options)
 {
     return (maki_summarizer){ .usable = options->model != NULL, .run = run, .ctx = options };
 }

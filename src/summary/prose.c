@@ -21,7 +21,7 @@ static void close_task(maki_digest *d, maki_str text)
 /* ---- lines ------------------------------------------------------------------------------------------ */
 
 /* Append to a text of bounded length, after a space. */
-static void append_sentence(maki_said *said, maki_str text)
+static void append_sentence(maki_bounded_text *said, maki_str text)
 {
     text = maki_str_trim(text);
     if (said->full || text.len == 0) return;
@@ -63,7 +63,7 @@ static bool parse_checkbox(maki_digest *d, maki_str line)
     if (line.len < 5 || line.ptr[0] != '[' || line.ptr[2] != ']') return false;
     maki_str text = maki_str_from(line, 3);
     if (line.ptr[1] == ' ' || line.ptr[1] == '-') {
-        maki_digest_task(d, text, MAKI_TASK_BOX);
+        maki_digest_task(d, text, MAKI_TASK_CHECKBOX);
         return true;
     }
     if (line.ptr[1] != 'x' && line.ptr[1] != 'X') return false;
@@ -74,7 +74,7 @@ static bool parse_checkbox(maki_digest *d, maki_str line)
 static void add_pasted_error(maki_digest *d, maki_str line)
 {
     unsigned bits = maki_keywords_in(&d->keywords, line);
-    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
+    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_ERROR_LINE) ||
         (bits & MAKI_KEYWORD_NO_ERROR))
         return;
     maki_digest_error(d, maki_str_trim(line), 0, 4);
@@ -90,7 +90,7 @@ static void read_prose_line(maki_digest *d, maki_str line)
     if (heading) text = start;
     bool markup = text.len == 0 || text.ptr[0] == '|' || text.ptr[0] == '<';
     if (markup || parse_checkbox(d, text)) {
-        maki_entities_in(text, maki_digest_found, d);
+        maki_entities_in(text, maki_digest_on_entity, d);
         return;
     }
     while (text.len) {

@@ -189,7 +189,7 @@ static bool command_line(draft *w, const maki_text_item *run)
 {
     maki_buf_print(&w->text, "`%.*s`: %u %s", MAKI_PRINTED(maki_text_item_text(run)), run->count,
                    label(w, MAKI_LABEL_RUNS));
-    if (run->state == MAKI_RUN_FINE) maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_OK));
+    if (run->state == MAKI_RUN_OK) maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_OK));
     if (run->state == MAKI_RUN_FAILED)
         maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_NOT_OK));
     if (run->counters[0]) maki_buf_print(&w->text, " (exit %u)", run->counters[0] - 1);
@@ -222,8 +222,8 @@ static const struct kind {
     bool by_user;     /* what the user said: may use limits->user too */
     unsigned char turn, share;
     size_t
-        set; /* offset of its text set or maki_said; 0: `format` is called once, without an item */
-    format_fn format; /* NULL: a maki_said, quoted */
+        set; /* offset of its text set or maki_bounded_text; 0: `format` is called once, without an item */
+    format_fn format; /* NULL: a maki_bounded_text, quoted */
 } kinds[] = {
 #define SET(field) offsetof(maki_digest, field)
     { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, true, 0, 100, SET(rules), rule_line },
@@ -261,7 +261,7 @@ static void add_line(draft *w, size_t kind, uint64_t priority, uint32_t sequence
 }
 
 /* Does the text contain a sentence that was overridden later?  Its sentences are among the points. */
-static bool is_outdated(const maki_digest *d, const maki_said *said)
+static bool is_outdated(const maki_digest *d, const maki_bounded_text *said)
 {
     maki_str text = { said->at, said->len };
     for (size_t i = 0; i < d->points.count; i++) {
@@ -275,7 +275,7 @@ static bool is_outdated(const maki_digest *d, const maki_said *said)
 static void format_kind(draft *w, size_t k)
 {
     const void *from = (const char *)w->d + kinds[k].set;
-    const maki_said *said = from;
+    const maki_bounded_text *said = from;
     const maki_text_set *set = from;
     if (kinds[k].set == 0 || !kinds[k].format) {
         w->text.len = 0;

@@ -51,7 +51,7 @@ size_t maki_line_copy(char *out, size_t capacity, maki_str text)
     return text.len + mark;
 }
 
-void maki_text_set_set(const maki_text_set *set, maki_text_item *item, maki_str text)
+void maki_text_set_set_text(const maki_text_set *set, maki_text_item *item, maki_str text)
 {
     item->len = (uint16_t)maki_line_copy(item->text, set->text_capacity, text);
 }
@@ -155,7 +155,7 @@ maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str tex
         set->slots[s] = (uint32_t)++set->count;
         *item =
             (maki_text_item){ .key = key, .first = now, .text = item->text, .more = item->more };
-        maki_text_set_set(set, item, text);
+        maki_text_set_set_text(set, item, text);
     }
     if (item->weight < weight) item->weight = weight;
     item->last = now;

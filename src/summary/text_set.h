@@ -12,14 +12,14 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "summary/simhash.h"
+#include "summary/term_bitmap.h"
 
 enum { MAKI_TEXT_ITEM_COUNTERS = 3 };
 
 typedef struct maki_text_item {
     uint64_t key;                               /* a hash; equal for equal texts */
     uint64_t link;                              /* the key of an item in another set; 0: none */
-    maki_simhash simhash;                       /* of its text, where the owner compares texts */
+    maki_term_bitmap terms;                     /* of its text, where the owner compares texts */
     uint32_t first, last;                       /* the first and last message that contain it */
     uint32_t count;                             /* how often it was added */
     uint32_t weight;                            /* higher ones are evicted last */
@@ -54,7 +54,7 @@ maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str tex
 maki_str maki_text_item_text(const maki_text_item *item);
 maki_str maki_text_item_more(const maki_text_item *item);
 /* Control characters become spaces; a text that is too long ends in "…", never inside a character. */
-void maki_text_set_set(const maki_text_set *set, maki_text_item *item, maki_str text);
+void maki_text_set_set_text(const maki_text_set *set, maki_text_item *item, maki_str text);
 void maki_text_set_set_more(const maki_text_set *set, maki_text_item *item, maki_str text);
 void maki_text_set_clear(maki_text_set *set);
 

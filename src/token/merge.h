@@ -8,7 +8,7 @@
  *  - What follows a text changes its tokens only in the last `reach` bytes (make_tables.c).  So tokens
  *    before that are certain, and a longer window always has some.
  *
- * The time is linear in the length: how much is merged again depends on the vocabulary alone. */
+ * The time is linear in the length: how much is merged again depends on the encoding alone. */
 #ifndef MAKI_TOKEN_MERGE_H
 #define MAKI_TOKEN_MERGE_H
 

@@ -1,8 +1,8 @@
 /* canon.h -- a hash of a conversation's messages that does not depend on how they are written.
  *
  * A client that sends a reply back in its next request serializes it differently: other spacing and escapes,
- * a string for one text block, no thinking, other message ids, cache_control added or removed.  The canon of a
- * row is its role, its text, the ids, names and inputs of its tool calls, ids and contents of results, and
+ * a string for one text block, no thinking, other message ids, cache_control added or removed.  The canonical form of
+ * a row is its role, its text, the ids, names and inputs of its tool calls, ids and contents of results, and
  * images; nothing else.  A conversation's prefix is identified by P_k = H(P_k-1, canon_k).
  *
  * Values are compared, not bytes: texts are decoded, adjacent ones joined, those of only white space dropped; JSON
@@ -16,8 +16,9 @@ enum { MAKI_PREFIX_LEN = 16 };
 
 /* Hash a row into the prefix `before`: all zeros for the first row.  `out` may be `before`.  `row` is a message in either
  * shape of the log, checked JSON.  Fails only when out of memory, or when a temporary file cannot be written. */
-maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
-                            maki_str row, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
+maki_status maki_canonical_hash_next(const maki_env *env,
+                                     const unsigned char before[MAKI_PREFIX_LEN], maki_str row,
+                                     unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
     MAKI_MUST_CHECK;
 
 #endif

@@ -321,10 +321,10 @@ static void write_choice(maki_jw *w, const maki_request *r)
 }
 
 const maki_protocol_writing maki_chat_writing = {
-    .shape = { .write_row = write_row,
-               .end_calls = end_calls,
-               .write_result = write_result,
-               .before_result = before_result },
+    .format = { .write_row = write_row,
+                .end_calls = end_calls,
+                .write_result = write_result,
+                .before_result = before_result },
     .id_max = 40,
     .old_functions = true,
     .first_fields = write_first,

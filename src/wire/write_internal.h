@@ -17,14 +17,14 @@ typedef struct maki_pending_call {
     uint64_t call_offset, call_len;   /* functions: the call in `calls` */
 } maki_pending_call;
 
-typedef struct maki_shape maki_shape;
+typedef struct maki_message_format maki_message_format;
 typedef struct maki_protocol_writing maki_protocol_writing; /* protocol.h */
 
 struct maki_wire_writer {
     const maki_env *env;
     maki_wire_style style;
     const maki_protocol_writing *writing;
-    const maki_shape *shape;
+    const maki_message_format *format;
     maki_jw *w;
     maki_sticky_error failure; /* of the spools */
     bool any_message;          /* a message other than the system's was written */
@@ -50,7 +50,7 @@ struct maki_wire_writer {
 };
 
 /* The format of a protocol. */
-struct maki_shape {
+struct maki_message_format {
     bool merges; /* adjacent messages of one role are merged, between `begin` and `end` */
     void (*begin)(maki_wire_writer *wr, maki_speaker speaker);
     void (*end)(maki_wire_writer *wr);
@@ -71,7 +71,7 @@ struct maki_shape {
 typedef struct maki_row_parts {
     maki_wire_writer *wr;
     maki_content_parts row, result;
-    bool inner;
+    bool in_result;
 } maki_row_parts;
 maki_row_parts maki_row_parts_of(maki_wire_writer *wr, const maki_content_parts *row);
 bool maki_row_parts_next(maki_row_parts *iter, maki_content_part *out);

@@ -133,7 +133,9 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 }
 
 const maki_protocol_writing maki_ollama_writing = {
-    .shape = { .write_row = write_row, .end_calls = write_collected, .write_result = write_result },
+    .format = { .write_row = write_row,
+                .end_calls = write_collected,
+                .write_result = write_result },
     .first_fields = write_first,
     .tool = write_tool,
 };

@@ -217,11 +217,11 @@ static void write_choice(maki_jw *w, const maki_request *r)
 }
 
 const maki_protocol_writing maki_responses_writing = {
-    .shape = { .write_row = write_row, .write_result = write_result },
+    .format = { .write_row = write_row, .write_result = write_result },
     .id_max = 64,
     .ids_unique = true,
     .system_place = MAKI_SYSTEM_STRING,
-    .system_open = "instructions",
+    .system_field = "instructions",
     .first_fields = write_first,
     .tool = write_tool,
     .is_provider_run = is_provider_run,

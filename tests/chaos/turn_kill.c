@@ -229,7 +229,7 @@ static void check_files(const chaos *c)
 /* The next start: it puts right what was torn; then everything must be as it was written. */
 static void check_session(chaos *c)
 {
-    maki_conv_options how = { .create = true, .durability = MAKI_LAZY };
+    maki_conv_options how = { .create = true, .durability = MAKI_DURABILITY_AT_END };
     maki_conv *conv = NULL;
     maki_err err = { .msg = "" };
     if (!CHECK_STATUS(maki_conv_open(&c->kit.env, c->session, &how, &conv, &err), MAKI_OK, &err))

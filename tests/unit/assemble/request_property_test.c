@@ -283,7 +283,7 @@ static maki_status write_and_read(const maki_env *env, maki_conv *conv, maki_pro
     const maki_view *view;
     maki_request request = { .protocol = protocol, .model = { "m", 1 } };
     maki_wire_request out;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_request_write(conv, view, &request, maki_buf_sink(body), err);
     if (st == MAKI_OK)
         st = maki_wire_read(env, protocol, maki_buf_str(body), NULL, read_row, back, &out, NULL,

@@ -141,9 +141,10 @@ bool engine_kit_open(engine_kit *kit, int argc, char **argv, const char *more)
     snprintf(kit->record, sizeof kit->record, "%s", directory_file(&kit->files, "record"));
     kit->env = maki_env_system();
     kit->answer = "海苔 = nori 🍙";
-    kit->options = (maki_turns_options){
-        .env = &kit->env, .home = kit->files.path, .durability = MAKI_LAZY, .sleep = sleep_fast
-    };
+    kit->options = (maki_turns_options){ .env = &kit->env,
+                                         .home = kit->files.path,
+                                         .durability = MAKI_DURABILITY_AT_END,
+                                         .sleep = sleep_fast };
     kit->calls = (maki_turn_callbacks){ kit,     on_delta, on_retry,    on_managing,
                                         on_call, on_row,   is_cancelled };
     signal(SIGPIPE, SIG_IGN);

@@ -306,7 +306,7 @@ static maki_status say_again(void *ctx, const maki_turn_call *call, maki_buf *re
                              maki_err *err)
 {
     engine_kit *kit = ctx;
-    maki_conv_options how = { .durability = MAKI_LAZY };
+    maki_conv_options how = { .durability = MAKI_DURABILITY_AT_END };
     maki_conv *conv = NULL;
     maki_change change;
     maki_str row = MAKI_LIT(
