@@ -78,7 +78,7 @@ MAKI_API void maki_deny_paths(maki *m);
 typedef struct maki_op_field {
     const char *name;
     /* "string", "number", "count" (an integer of at least 0), "boolean", "object", "array", "message", "messages", "any";
-     * "conversation" (a path, a task, a session or its key), "path" (of a file or directory), "moment" ({seq, ev}) */
+     * "conversation" (a path, a task, a session or its key), "path" (of a file or directory), "revision" ({seq, ev}) */
     const char *type;
     const char *help;
     int required;
@@ -96,7 +96,7 @@ typedef struct maki_op_form {
 } maki_op_form;
 
 /* A word or an option of a command line, and the field it becomes; its value is read by the field's type: a "boolean" is
- * a flag, a "moment" is SEQ or SEQ:EVENT, a "message" is JSON. */
+ * a flag, a "revision" is SEQ or SEQ:EVENT, a "message" is JSON. */
 typedef struct maki_op_argument {
     /* "SEQ": a word; "[SEQ]": one that may be left out; "--keep N": an option with a value; "--new": a flag;
      * "=true": no argument, always this JSON */

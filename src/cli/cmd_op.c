@@ -18,7 +18,7 @@ static const char usage[] =
     "\n"
     "The answer is one JSON object on standard output; an error is one too: {\"error\": {\"code\", \"message\"}}.\n"
     "Types of fields: count is an integer of at least 0, messages an array of JSON messages, path a file,\n"
-    "conversation a messages file or a session, moment a point in its history, {\"seq\", \"ev\"}.\n"
+    "conversation a messages file or a session, revision a point in its history, {\"seq\", \"ev\"}.\n"
     "Exit codes: 0 ok, 2 invalid input, 3 refused, 4 too big, 5 not found, 6 conflict; with --lines, that of\n"
     "the first call that failed.\n"
     "\n"

@@ -127,7 +127,7 @@ static void dispatch(maki_daemon *d, maki_conn *conn, const maki_http_head *head
     if (maki_http_field_named(head, MAKI_LIT("upgrade"))) {
         /* Codex tries a WebSocket first, and falls back to HTTP at once on this status. */
         maki_conn_fail(conn, 426, "upgrade_not_supported",
-                       "no WebSocket here: send the request over HTTP");
+                       "WebSocket is not supported: send the request over HTTP");
         return;
     }
     if (route.kind == MAKI_ROUTE_LOCAL) {

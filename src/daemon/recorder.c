@@ -274,7 +274,7 @@ static maki_status open_proxy(maki_recorder *rec)
     if (st == MAKI_OK)
         maki_syncer_set_proxy(rec->syncer, rec->proxy);
     else
-        maki_fail(&rec->open_err, st, "conversations cannot be kept in %s: %s",
+        maki_fail(&rec->open_err, st, "conversations cannot be stored in %s: %s",
                   rec->proxy_options.home, err.msg);
     return st;
 }

@@ -193,7 +193,7 @@ static maki_status check_fits(const maki_turn_state *w, const maki_manage_report
 {
     if (w->reduced_window > 0 && report->tokens_after >= report->tokens_before)
         return maki_refuse(err, MAKI_SEND_OVERFLOW,
-                           "%.40s finds %.0f tokens too many, and nothing more can be left out",
+                           "%.40s rejects %.0f tokens as too many, and nothing more can be hidden",
                            w->turns->provider.name, report->tokens_before);
     if (report->tokens_after <= w->window) return MAKI_OK;
     return maki_refuse(err, MAKI_SEND_OVERFLOW,

@@ -406,7 +406,7 @@ static void answer_other(fake_exchange *r, maki_str body)
     if (status)
         begin_answer(r, status, json_fields, false);
     else
-        fail_exchange(r, 404, "the fake provider has nothing at this path");
+        fail_exchange(r, 404, "unknown path");
 }
 
 /* The fixed reply of the scenario `quick`: formatted by the first request, and cached. */

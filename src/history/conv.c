@@ -56,7 +56,7 @@ static bool is_safe_id(const char *id)
 static maki_status parent_path(const char *child, const char *id, char *out, size_t capacity,
                                maki_err *err)
 {
-    if (!is_safe_id(id)) return maki_fail(err, MAKI_CORRUPT, "the name of the parent is not a name");
+    if (!is_safe_id(id)) return maki_fail(err, MAKI_CORRUPT, "the parent's id is not a valid id");
     const char *slash = strrchr(child, '/');
     int directory = slash ? (int)(slash - child) + 1 : 0;
     if (strcmp(child + directory, "messages.jsonl") == 0) {

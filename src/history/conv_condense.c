@@ -99,7 +99,7 @@ static maki_status select_hidden(maki_conv *conv, const maki_view *view, size_t 
     st = maki_hiding_collect(conv, view, s, false, err);
     if (st == MAKI_OK && s->rows == 0)
         st = maki_refuse(err, "CONDENSED_RECENTLY",
-                         "nothing has been said since the last summary");
+                         "there are no new messages since the last summary");
     return st;
 }
 
@@ -296,7 +296,7 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
                                  err);
     if (st != MAKI_OK) return st;
     if (tokens >= s.tokens) {
-        return maki_refuse(err, "CONTEXT_GREW", "the summary is not shorter than what it stands for");
+        return maki_refuse(err, "CONTEXT_GREW", "the summary is not shorter than what it replaces");
     }
     out->type = "condense";
     maki_decision_hidden(out, s.spans, s.count, s.synthetic, s.synthetic_count);

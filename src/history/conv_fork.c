@@ -50,7 +50,7 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     st = maki_conv_open(&conv->env, path, &options, &child, err);
     if (st != MAKI_OK) return st;
     if (maki_log_last(child->log) > 0 || maki_log_events(child->log) > 0) {
-        st = maki_fail(err, MAKI_CONFLICT, "%s is there already", path);
+        st = maki_fail(err, MAKI_CONFLICT, "%s already exists", path);
     }
     maki_json_build_begin(&build, &child->arena, err);
     maki_jw_object(&build.w);

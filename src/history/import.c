@@ -335,7 +335,7 @@ static maki_status spool(const maki_env *env, int fd, int *out, maki_err *err)
     enum { CHUNK = 1 << 16 };
     const maki_files *files = env->files;
     *out = files->temp(files);
-    if (*out < 0) return maki_fail_errno(err, "making a temporary file");
+    if (*out < 0) return maki_fail_errno(err, "creating a temporary file");
     char *chunk = env->alloc->resize(env->alloc, NULL, 0, CHUNK);
     maki_status st = chunk ? MAKI_OK : maki_fail_nomem(err);
     while (st == MAKI_OK) {

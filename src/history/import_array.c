@@ -17,7 +17,7 @@ static maki_status system_row(maki_importer *im, maki_str content, maki_err *err
     maki_str value;
     bool added = false;
     if (maki_json_check(content, &value, NULL) != MAKI_OK) {
-        maki_import_skip(im, "`system` is broken");
+        maki_import_skip(im, "`system` is not valid JSON");
         return MAKI_OK;
     }
     maki_json_kind kind = maki_json_kind_of(value);
@@ -187,7 +187,7 @@ static maki_status next_ui(maki_importer *im, maki_err *err)
         uint64_t line = im->line;
         im->line = im->ui_line;
         im->ui_next = (maki_str){ 0 };
-        maki_import_skip(im, "a UI message is broken");
+        maki_import_skip(im, "a UI message is not valid JSON");
         im->line = line;
     }
     return st;

@@ -327,7 +327,7 @@ static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t ta
     if (first && !broken) return MAKI_OK;
     return maki_refuse(err, "WOULD_HIDE",
                        "undoing event %" PRIu64 " would %s; undo the newer events first", target,
-                       first ? "part a tool call from its result" : "hide the first message");
+                       first ? "separate a tool call from its result" : "hide the first message");
 }
 
 static maki_status check_undo(maki_conv *conv, uint64_t target, uint64_t to, maki_err *err)
@@ -435,7 +435,7 @@ static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx
         return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " cannot be undone", u->ev);
     }
     if (run ? maki_conv_active_events(conv, u->ev, u->to) == 0 : target->dead) {
-        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more", u->ev);
+        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " is no longer active", u->ev);
     }
     write_undo(out, u->ev, u->to, run ? MAKI_EVENT_OTHER : target->type);
     return check_undo(conv, u->ev, u->to, err);

@@ -131,7 +131,7 @@ static maki_status report_progress(maki_log *log, uint64_t done, maki_err *err)
         return MAKI_OK;
     log->progress_done = done;
     maki_status st = log->options.progress(log->options.progress_ctx, done, log->progress_total);
-    return st == MAKI_OK ? st : maki_fail(err, st, "making the index was stopped");
+    return st == MAKI_OK ? st : maki_fail(err, st, "building the index was cancelled");
 }
 
 static maki_status on_row_line(void *ctx, maki_str line, uint64_t offset, maki_err *err)

@@ -158,7 +158,7 @@ static maki_status compare_offset(verifier *c, pair *p, maki_err *err)
     if (!matches) {
         p->stored_number = c->stored.header.count + 1; /* nothing else can be compared */
         return maki_verify_report(c, MAKI_FINDING_GONE, "messages", p->rebuilt.offset, seq, 0,
-                                  "from here on rows were taken out, put in or replaced", err);
+                                  "from here on rows were removed, inserted or replaced", err);
     }
     if (split) {
         p->rebuilt_number++;

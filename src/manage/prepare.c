@@ -258,7 +258,7 @@ static maki_status prepare(maki_conv *conv, size_t keep, const maki_summarizer *
     if (st != MAKI_OK || summary.fallback_reason.status != MAKI_OK) return st;
     st = count(env, summary.text, &tokens, err);
     if (st == MAKI_OK && tokens >= covered.tokens)
-        return maki_refuse(err, "CONTEXT_GREW", "the summary is not shorter than what it stands for");
+        return maki_refuse(err, "CONTEXT_GREW", "the summary is not shorter than what it replaces");
     if (st == MAKI_OK) st = maki_log_refresh(maki_conv_log(conv), err);
     if (st == MAKI_OK) st = find_cover(conv, covered.cover, arena, &existing, err);
     if (st != MAKI_OK) return st;

@@ -165,6 +165,6 @@ maki_status maki_step_prune_repeats(maki_manage_state *work, const maki_step *st
     if (st == MAKI_OK) st = maki_pruning_run(work, step, replace_by_pointer, table, effect, err);
     alloc->resize(alloc, table, sizeof *table, 0);
     if (st == MAKI_OK && effect->count == 0)
-        return maki_refuse(err, "NOTHING_TO_DO", "nothing old is in the view twice");
+        return maki_refuse(err, "NOTHING_TO_DO", "there are no duplicates in old messages");
     return st;
 }

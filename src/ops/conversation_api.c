@@ -244,7 +244,7 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     if (st != MAKI_OK) return st;
     if (m->env.files->stat(m->env.files, AT_FDCWD, file, &st_file) == 0 && st_file.st_size > 0) {
         return maki_fail(err, MAKI_CONFLICT,
-                         "%.150s exists already; an import creates a new conversation", file);
+                         "%.150s already exists; an import creates a new conversation", file);
     }
     if (hooks) {
         options.progress = hooks->progress;

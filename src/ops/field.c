@@ -189,7 +189,7 @@ static const struct type_row {
 } types[] = {
     { "messages", MAKI_JSON_ARRAY },  { "array", MAKI_JSON_ARRAY },
     { "object", MAKI_JSON_OBJECT },   { "message", MAKI_JSON_OBJECT },
-    { "moment", MAKI_JSON_OBJECT }, { "string", MAKI_JSON_STRING },
+    { "revision", MAKI_JSON_OBJECT }, { "string", MAKI_JSON_STRING },
     { "path", MAKI_JSON_STRING },     { "conversation", MAKI_JSON_STRING },
     { "number", MAKI_JSON_NUMBER },   { "count", MAKI_JSON_NUMBER },
     { "boolean", MAKI_JSON_BOOL },

@@ -155,7 +155,7 @@ static maki_status find_session(const maki *m, const char *name, char *path, siz
     (void)files->list(files, l.agents, match_name, &l);
     if (l.status != MAKI_OK) return l.status;
     if (l.matches > 1)
-        return maki_fail(err, MAKI_INVALID, "several sessions are called %.30s: %s; give the key",
+        return maki_fail(err, MAKI_INVALID, "several sessions are named %.30s: %s; give the key",
                          name, l.ids);
     if (l.matches == 1) return MAKI_OK;
     if (strlen(name) >= PREFIX_MIN) (void)files->list(files, l.agents, match_prefix, &l);

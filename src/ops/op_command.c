@@ -165,7 +165,7 @@ static maki_status write_value(maki_jw *w, const maki_op_argument *argument, con
     }
     if (strcmp(type, "count") == 0 || strcmp(type, "number") == 0)
         return write_number(w, value, err);
-    if (strcmp(type, "moment") == 0) return write_revision(w, value, err);
+    if (strcmp(type, "revision") == 0) return write_revision(w, value, err);
     if (strcmp(type, "boolean") == 0)
         maki_jw_raw(w, maki_str_of(value));
     else

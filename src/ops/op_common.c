@@ -108,7 +108,7 @@ maki_status maki_role_check(maki_str message, maki_err *err)
     if (maki_json_text_in(role, "user|assistant|system|developer|tool|function|model"))
         return MAKI_OK;
     return maki_fail(err, MAKI_INVALID,
-                     "no protocol knows the role %.*s; the roles are user, assistant, system, "
+                     "unknown role %.*s; the roles are user, assistant, system, "
                      "developer, tool, function and model",
                      (int)(role.len < 60 ? role.len : 60), role.ptr);
 }

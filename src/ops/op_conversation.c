@@ -151,7 +151,7 @@ static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const un
     } else if (!maki_input_value(call, "seq", &value)) {
         if (ev == MAKI_NEWEST)
             return maki_fail(err, MAKI_INVALID,
-                             "seq, ev or value is missing: one of them says how far back");
+                             "seq, ev or value is missing: the point to rewind to");
         seq = MAKI_NEWEST;
     }
     return maki_conv_rewind(conv, expect, seq, ev, out, err);

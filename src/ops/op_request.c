@@ -36,7 +36,7 @@ static maki_status read_style(const maki_op_call *call, maki_request *out, maki_
              thinking = maki_input_text(call, "thinking");
     out->functions = maki_str_is(style, MAKI_LIT("functions"));
     if (style.len && !out->functions && !maki_str_is(style, MAKI_LIT("tools")))
-        return maki_fail(err, MAKI_INVALID, "toolStyle is tools or functions");
+        return maki_fail(err, MAKI_INVALID, "toolStyle must be tools or functions");
     return thinking.len ? maki_thinking_named(thinking, &out->thinking, err) : MAKI_OK;
 }
 

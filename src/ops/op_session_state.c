@@ -268,7 +268,7 @@ maki_status maki_op_session_delete(maki_op_call *call, maki_jw *out, maki_err *e
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
     if (st != MAKI_OK) return st;
     if (!maki_session_location_of(path, &location))
-        return maki_fail(err, MAKI_INVALID, "only a session, under agents/, is deleted here");
+        return maki_fail(err, MAKI_INVALID, "only a session, under agents/, can be deleted");
     if (!maki_input_bool(call, "yes", false))
         return maki_refuse(err, "NOT_CONFIRMED", "it cannot be undone: yes must be true");
     fork_search f = { .files = files, .parent = &location };

@@ -151,7 +151,7 @@ maki_status maki_summarize(const maki_summarizer *summarizer, const maki_summary
                            err ? err->msg : "");
     out->text = maki_str_trim(out->text);
     if (out->text.len) return MAKI_OK;
-    return maki_refuse(err, "SUMMARY_EMPTY", "the summarizer answered with nothing");
+    return maki_refuse(err, "SUMMARY_EMPTY", "the summarizer returned no text");
 }
 
 static maki_status run_summarizer(const maki_condense_input *in, maki_arena *arena,

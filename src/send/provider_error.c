@@ -202,8 +202,8 @@ static const struct wording_row { maki_status status; const char *code, *format;
     [MAKI_PROVIDER_ERROR_REQUEST] =    { MAKI_INVALID,  NULL,           "%1$.40s rejected the request as invalid%2$s" },
     [MAKI_PROVIDER_ERROR_RATE_LIMIT] = { MAKI_REFUSED,  "RATE_LIMITED", "too many requests for %1$.40s; try again later%2$s" },
     [MAKI_PROVIDER_ERROR_SERVER] =     { MAKI_UPSTREAM, NULL,           "server error at %1$.40s; try again later%2$s" },
-    [MAKI_PROVIDER_ERROR_INCOMPLETE] = { MAKI_UPSTREAM, NULL,           "%1$.40s closed the connection within its answer; try again%2$s" },
-    [MAKI_PROVIDER_ERROR_TIMEOUT] =    { MAKI_TIMEOUT,  NULL,           "timeout of %1$.40s; try again, or raise llm.%1$.40s.timeout%2$s" },
+    [MAKI_PROVIDER_ERROR_INCOMPLETE] = { MAKI_UPSTREAM, NULL,           "%1$.40s closed the connection before the end of its answer; try again%2$s" },
+    [MAKI_PROVIDER_ERROR_TIMEOUT] =    { MAKI_TIMEOUT,  NULL,           "%1$.40s timed out; try again, or raise llm.%1$.40s.timeout%2$s" },
 };
 /* clang-format on */
 

@@ -130,7 +130,7 @@ static bool should_retry(maki_attempt *t, unsigned nth, uint32_t *backoff_ms, ma
     if (t->delivered || t->should_not_retry || !is_transient(t) || nth >= t->request->retries)
         return false;
     if (t->retry_after_ms > MAKI_BACKOFF_RETRY_AFTER_MAX) {
-        snprintf(t->error.message, sizeof t->error.message, "it asks for a wait of %lld s",
+        snprintf(t->error.message, sizeof t->error.message, "it asks for a retry after %lld s",
                  (long long)(t->retry_after_ms / 1000));
         maki_provider_error_fail(&t->error, &t->sender->provider, t->model, err);
         return false;

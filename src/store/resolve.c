@@ -292,10 +292,10 @@ static maki_status new_key(const maki_session_location *at, bool session, const 
     if (!plain)
         return maki_fail(
             err, MAKI_INVALID,
-            "a name is not empty, does not begin with agent: and has no / \\ \" or control "
+            "a name must not be empty, begin with agent: or contain / \\ \" or control "
             "character");
     if (!session)
-        return maki_fail(err, MAKI_INVALID, "a conversation outside of agents/ has no name");
+        return maki_fail(err, MAKI_INVALID, "a conversation outside of agents/ cannot be renamed");
     if (snprintf(key, MAKI_KEY_MAX, "agent:%s:%s", at->agent, name) < MAKI_KEY_MAX) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "the session's name is longer than %d bytes",
                      MAKI_KEY_MAX - 1);

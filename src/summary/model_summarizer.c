@@ -179,7 +179,7 @@ static maki_status check_reply(summary_job *a, const maki_model_usage *usage, ma
     if (!maki_utf8_valid(text, NULL) || memchr(text.ptr, '\0', text.len))
         return maki_fail(err, MAKI_UPSTREAM, "the model's reply has no text");
     a->text = without_reasoning(text);
-    if (a->text.len == 0) return maki_refuse(err, "SUMMARY_EMPTY", "the model answered with nothing");
+    if (a->text.len == 0) return maki_refuse(err, "SUMMARY_EMPTY", "the model returned no text");
     uint64_t tokens = maki_tokenizer_count(a->tokenizer, a->text);
     if (usage->cut || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
         return maki_fail(err, MAKI_TOOBIG, "the model's summary is longer than %llu tokens",
@@ -214,7 +214,7 @@ static maki_status call_model(summary_job *a, maki_prompt prompt, maki_str head,
                                  .output = (double)usage.output_tokens,
                                  .cost = usage.cost };
     maki_summary_usage_add(&a->out->usage, &spent);
-    if (st != MAKI_OK && why.status != st) maki_fail(&why, st, "the model could not be asked");
+    if (st != MAKI_OK && why.status != st) maki_fail(&why, st, "the request to the model failed");
     if (st == MAKI_OK) st = check_continue(a, &why);
     if (st == MAKI_OK) st = check_reply(a, &usage, &why);
     a->model_failed |= st != MAKI_OK && st != MAKI_NOMEM && st != MAKI_CANCELLED;
@@ -306,7 +306,7 @@ static maki_status finish(summary_job *a, maki_err *err)
     }
     if (st == MAKI_OK && a->count == 0) return ask(a, err);
     a->model_failed |= st == MAKI_OK;
-    return st != MAKI_OK ? st : maki_refuse(err, "CONTEXT_GREW", "it takes too many parts");
+    return st != MAKI_OK ? st : maki_refuse(err, "CONTEXT_GREW", "it takes too many chunks");
 }
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */

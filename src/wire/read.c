@@ -114,7 +114,7 @@ maki_status maki_request_reader_fail(maki_request_reader *r, const char *why)
 
 maki_status maki_request_reader_wrong_type(maki_request_reader *r)
 {
-    return maki_request_reader_fail(r, "must stand in an array");
+    return maki_request_reader_fail(r, "must be in an array");
 }
 
 maki_status maki_verbatim_item(maki_request_reader *r, maki_str item, bool single)
@@ -200,7 +200,7 @@ static maki_status read_items(maki_request_reader *r, maki_json_iter *c)
 static maki_status read_messages(maki_request_reader *r, maki_json_iter *c)
 {
     maki_json_item value;
-    if (r->found) return maki_fail(r->err, MAKI_INVALID, "%s stands twice", r->protocol->messages);
+    if (r->found) return maki_fail(r->err, MAKI_INVALID, "%s occurs twice", r->protocol->messages);
     r->found = true;
     if (*c->at == '[') {
         c->at++;

@@ -90,13 +90,13 @@ static const struct read_row { const char *name; maki_protocol protocol; const c
 };
 
 static const struct bad_row { const char *name; maki_protocol protocol; const char *body, *words; } bad_rows[] = {
-    { "nothing",                    MAKI_WIRE_ANTHROPIC, "",                                     "not JSON at byte 0: there is nothing here" },
-    { "no JSON",                    MAKI_WIRE_CHAT,      "{'messages':[",                        "not JSON at byte 13: the text ends too early" },
+    { "nothing",                    MAKI_WIRE_ANTHROPIC, "",                                     "not JSON at byte 0: the text is empty" },
+    { "no JSON",                    MAKI_WIRE_CHAT,      "{'messages':[",                        "not JSON at byte 13: unexpected end of the text" },
     { "no object",                  MAKI_WIRE_CHAT,      "[1]",                                  "the request is not an object" },
     { "no messages",                MAKI_WIRE_CHAT,      "{'model':'m'}",                        "the request has no messages" },
     { "no contents",                MAKI_WIRE_GEMINI,    "{}",                                   "the request has no contents" },
-    { "messages twice",             MAKI_WIRE_OLLAMA,    "{'messages':[],'messages':[]}",        "messages stands twice" },
-    { "messages that are no array", MAKI_WIRE_ANTHROPIC, "{'messages':{'role':'user'}}",         "messages[0] must stand in an array" },
+    { "messages twice",             MAKI_WIRE_OLLAMA,    "{'messages':[],'messages':[]}",        "messages occurs twice" },
+    { "messages that are no array", MAKI_WIRE_ANTHROPIC, "{'messages':{'role':'user'}}",         "messages[0] must be in an array" },
     { "a message that is a number", MAKI_WIRE_CHAT,      "{'messages':[{'role':'user'},7]}",     "messages[1] must be an object with a role" },
     { "a role that is no string",   MAKI_WIRE_OLLAMA,    "{'messages':[{'role':1}]}",            "messages[0] must be an object with a role" },
     { "an item that is a string",   MAKI_WIRE_RESPONSES, "{'input':['a']}",                      "input[0] must be an object" },
