@@ -66,8 +66,8 @@ static void add_tool_name(maki_buf *out, maki_str name)
 maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)
 {
     maki_buf out = maki_buf_new(arena->alloc, TOOLS_MAX);
-    maki_tool_list list = maki_tools_of(tools);
-    for (maki_tool tool; maki_tools_next(&list, &tool);)
+    maki_tool_list list = maki_tool_list_of(tools);
+    for (maki_tool tool; maki_tool_list_next(&list, &tool);)
         add_tool_name(&out, tool.name);
     return maki_buf_to_arena(&out, arena, text, err);
 }

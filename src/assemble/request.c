@@ -101,10 +101,10 @@ static void write_system_text(request_writer *wr)
  * fields of the protocol are written, because most providers refuse others.  Returns how many; `w` NULL: only count. */
 static size_t write_tools(const request_writer *wr, maki_jw *w, bool functions)
 {
-    maki_tool_list list = maki_tools_of(wr->request.tools);
+    maki_tool_list list = maki_tool_list_of(wr->request.tools);
     maki_tool tool;
     size_t count = 0;
-    while (maki_tools_next(&list, &tool)) {
+    while (maki_tool_list_next(&list, &tool)) {
         bool provider_runs =
             wr->format->is_provider_run && wr->format->is_provider_run(&tool) && tool.body.len;
         if (maki_tool_is_function(&tool) != functions || (!functions && !provider_runs)) continue;

@@ -1,7 +1,8 @@
 /* policy_steps.h -- the steps that a policy can be made of, one row each.
  *
  * The configuration uses the names and the help, manage/ all columns: a new step is a row here and its function in a
- * file of manage/ (`maki_status FN(maki_manage_state *, const maki_step *, maki_step_effect *, maki_err *)`, manage/steps.h). */
+ * file of manage/ (`maki_status FN(maki_manage_state *, const maki_step *, maki_step_effect *, maki_err *)`,
+ * manage/steps.h). */
 #ifndef MAKI_CONFIG_POLICY_STEPS_H
 #define MAKI_CONFIG_POLICY_STEPS_H
 

@@ -99,7 +99,7 @@ static maki_status write_request(maki_turn_state *w, maki_err *err)
                              .model = w->model,
                              .max_tokens = answer_tokens(w),
                              .window = (uint64_t)w->limits.window,
-                             .stream = !q->whole,
+                             .stream = !q->no_stream,
                              .system = w->system,
                              .system_count = w->system_count,
                              .tools = q->tools,
@@ -117,7 +117,7 @@ static maki_status send(maki_turn_state *w, maki_err *err)
 {
     maki_err why = { .msg = "" };
     maki_send_request request = { .model = w->model,
-                                  .stream = !w->request->whole,
+                                  .stream = !w->request->no_stream,
                                   .body = maki_send_spool(&w->body),
                                   .retries = MAKI_SEND_RETRIES,
                                   .cancelled = maki_turn_cancelled,

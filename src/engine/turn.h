@@ -86,7 +86,7 @@ typedef struct maki_turn_request {
     maki_thinking thinking;
     uint64_t max_tokens; /* of an answer; 0: as configured */
     double window;       /* 0: as configured, else as the provider reports */
-    bool whole;          /* not streamed */
+    bool no_stream;      /* wait for the complete reply */
     unsigned rounds;     /* requests that may follow from calls of tools; 0: 50 */
 } maki_turn_request;
 

@@ -20,7 +20,7 @@ enum { MAKI_SYSTEM_SHA = 65 };
 /* A summary that is being prepared while the conversation goes on (turn_prepare.c). */
 typedef struct maki_preparing {
     pthread_t thread;
-    bool runs; /* the thread must be joined */
+    bool running; /* the thread must be joined */
     atomic_bool stop, done;
     maki_summarizer_options in; /* its texts are copied to these: */
     char agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX], provider[64], model[MAKI_MODEL_MAX];
@@ -74,9 +74,9 @@ typedef struct maki_turn_state {
     maki_run_limits limits;
     double window; /* the known one, before an error reported a smaller one */
     double
-        recalled; /* the window that an error reported earlier, from the session's events; 0: none */
+        reported_window; /* the window that an error reported earlier, from the session's events; 0: none */
     maki_policy policy;
-    maki_summarizer_options summarizer_in;
+    maki_summarizer_options summarizer_options;
     maki_summarizer_choice summarizer;
     maki_str *system; /* texts of the prompt: the agent's, then the caller's */
     size_t system_count;

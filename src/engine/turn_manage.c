@@ -102,7 +102,7 @@ maki_status maki_turn_measure(maki_turn_state *w, maki_err *err)
     w->result->window = w->limits.window;
     w->result->warning = w->limits.warning;
     w->result->allowed = maki_run_limits_allowed(w->limits.window, w->limits.max_tokens);
-    w->summarizer_in =
+    w->summarizer_options =
         (maki_summarizer_options){ .env = w->options->env,
                                    .config = w->options->config,
                                    .model = &w->turns->model,
@@ -116,7 +116,7 @@ maki_status maki_turn_measure(maki_turn_state *w, maki_err *err)
                                    .cancelled =
                                        w->callbacks->cancelled ? maki_turn_cancelled : NULL,
                                    .cancelled_ctx = w };
-    return maki_summarizer_choose(&w->summarizer_in, &w->summarizer, err);
+    return maki_summarizer_choose(&w->summarizer_options, &w->summarizer, err);
 }
 
 /* ---- reducing the session ---------------------------------------------------------------------------------------------------- */
@@ -149,7 +149,7 @@ static void emit_start(void *ctx, const char *reason, double tokens, double wind
     maki_buf_free(&json);
 }
 
-static maki_manage_options manage_in_of(maki_turn_state *w, const maki_summarizer *by)
+static maki_manage_options manage_options_of(maki_turn_state *w, const maki_summarizer *by)
 {
     const maki_run_limits *f = &w->limits;
     bool keep_default =
@@ -207,7 +207,7 @@ maki_status maki_turn_manage(maki_turn_state *w, maki_err *err)
     maki_manage_report report = { 0 };
     reporting_summarizer reporting = { { w->summarizer.measured.usable, run_reporting, NULL }, w };
     maki_manage_options in =
-        manage_in_of(w, w->callbacks->on_managing ? &reporting.base : &w->summarizer.measured);
+        manage_options_of(w, w->callbacks->on_managing ? &reporting.base : &w->summarizer.measured);
     maki_status st = maki_manage_conversation(w->conv, &in, &report, err);
     if (st != MAKI_OK && w->managing != MAKI_OK) {
         if (err) *err = w->managing_err;

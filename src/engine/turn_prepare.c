@@ -44,9 +44,9 @@ static void *prepare(void *ctx)
 bool maki_turns_wait(maki_turns *turns)
 {
     maki_preparing *p = &turns->preparing;
-    if (!p->runs) return false;
+    if (!p->running) return false;
     pthread_join(p->thread, NULL);
-    p->runs = false;
+    p->running = false;
     return p->written;
 }
 
@@ -54,8 +54,8 @@ void maki_turn_prepare(maki_turn_state *w)
 {
     maki_preparing *p = &w->turns->preparing;
     double percent = 100 * w->result->tokens / w->limits.window;
-    if (p->runs && atomic_load(&p->done)) (void)maki_turns_wait(w->turns);
-    if (!w->options->background || p->runs || w->summarizer.unusable.status != MAKI_OK ||
+    if (p->running && atomic_load(&p->done)) (void)maki_turns_wait(w->turns);
+    if (!w->options->background || p->running || w->summarizer.unusable.status != MAKI_OK ||
         !w->limits.automatic ||
         !maki_prepare_due(&w->summarizer.settings, percent, w->limits.threshold))
         return;
@@ -68,13 +68,13 @@ void maki_turn_prepare(maki_turn_state *w)
     memcpy(p->profile, w->limits.profile, sizeof p->profile);
     memcpy(p->provider, w->result->provider, sizeof p->provider);
     memcpy(p->model, w->result->model, sizeof p->model);
-    p->in = w->summarizer_in;
+    p->in = w->summarizer_options;
     p->in.agent = maki_str_of(p->agent);
     p->in.profile = maki_str_of(p->profile);
     p->in.provider = maki_str_of(p->provider);
     p->in.answering = maki_str_of(p->model);
     p->in.cancelled = is_stopped;
     p->in.cancelled_ctx = p;
-    p->runs = maki_thread_start(&p->thread, prepare, p);
-    w->result->preparing = p->runs;
+    p->running = maki_thread_start(&p->thread, prepare, p);
+    w->result->preparing = p->running;
 }

@@ -269,7 +269,7 @@ maki_status maki_turn_recall(maki_turn_state *w, maki_err *err)
     maki_status st = maki_exchange_state_read(maki_conv_log(w->conv), w->model,
                                               w->turns->provider.name, &recalled, err);
     w->calibration = recalled.calibration;
-    w->recalled = recalled.reported_window;
+    w->reported_window = recalled.reported_window;
     if (recalled.has_sha) memcpy(w->turns->system_sha, recalled.sha, MAKI_SYSTEM_SHA);
     return st;
 }

@@ -51,7 +51,7 @@ void maki_turn_use_reported(maki_turn_state *w)
 {
     const maki_reported_window *entry = lookup(w);
     w->window = w->limits.window;
-    (void)use_window(w, entry ? entry->tokens : w->recalled);
+    (void)use_window(w, entry ? entry->tokens : w->reported_window);
 }
 
 void maki_turn_learn_window(maki_turn_state *w)

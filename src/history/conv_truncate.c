@@ -2,8 +2,8 @@
  *
  * In:    the newest view, and a fraction to hide or a number of messages to keep.
  * Out:   a truncate event: what is hidden, and the marker as a synthetic message with the number of messages.
- * Must stay true: the fixed prefix of the view, system and pinned messages stay, calls and results together (hide.h); older
- *        markers are replaced, summaries only by clear. */
+ * Must stay true: the fixed prefix of the view, system and pinned messages stay, calls and results together (hide.h);
+ *        older markers are replaced, summaries only by clear. */
 #include "base/err.h"
 #include "history/hide.h"
 #include "history/synthetic.h"

@@ -80,7 +80,8 @@ static uint64_t uint_or_zero(maki_str value)
     return n;
 }
 
-/* Were an event's tokens counted in MAKI_LOG_ENCODING?  Events of former versions, without a family, have an estimate. */
+/* Were an event's tokens counted in MAKI_LOG_ENCODING?  Events of former versions, without a `family`, have an
+ * estimate. */
 static bool is_counted_in_log_encoding(maki_str family)
 {
     return family.len > 0 && maki_json_kind_of(family) == MAKI_JSON_STRING &&

@@ -60,10 +60,10 @@ static fields fields_of(maki_str row)
     return f;
 }
 
-maki_countable maki_countable_of(maki_str message)
+maki_counted_fields maki_counted_fields_of(maki_str message)
 {
     fields f = fields_of(message);
-    return (maki_countable){ f.role, f.content, f.calls, f.images };
+    return (maki_counted_fields){ f.role, f.content, f.calls, f.images };
 }
 
 /* Where content and calls are in the row; none for the rare row that has `images`, too. */
@@ -82,11 +82,12 @@ static maki_row_spans spans_of(maki_str row, const fields *f)
     return spans;
 }
 
-bool maki_countable_from_spans(maki_str row, const maki_row_spans *spans, maki_countable *out)
+bool maki_counted_fields_from_spans(maki_str row, const maki_row_spans *spans,
+                                    maki_counted_fields *out)
 {
     if (!spans || !(spans->values[1] | spans->values[3])) return false;
-    *out = (maki_countable){ .content = { row.ptr + spans->values[0], spans->values[1] },
-                             .calls = { row.ptr + spans->values[2], spans->values[3] } };
+    *out = (maki_counted_fields){ .content = { row.ptr + spans->values[0], spans->values[1] },
+                                  .calls = { row.ptr + spans->values[2], spans->values[3] } };
     return true;
 }
 

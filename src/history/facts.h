@@ -34,12 +34,13 @@ maki_status maki_row_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str r
                               maki_row_facts *out, maki_err *err);
 
 /* The parts of a message that have tokens: JSON values, len 0 for a missing one. */
-typedef struct maki_countable {
+typedef struct maki_counted_fields {
     maki_str role, content, calls, images;
-} maki_countable;
+} maki_counted_fields;
 /* `message` is a JSON object that was checked. */
-maki_countable maki_countable_of(maki_str message);
+maki_counted_fields maki_counted_fields_of(maki_str message);
 /* The same without the role, from the spans of maki_row_facts_of; false: there are none. */
-bool maki_countable_from_spans(maki_str row, const maki_row_spans *spans, maki_countable *out);
+bool maki_counted_fields_from_spans(maki_str row, const maki_row_spans *spans,
+                                    maki_counted_fields *out);
 
 #endif

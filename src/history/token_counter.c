@@ -23,8 +23,8 @@ void maki_token_counter_close(maki_token_counter *counter)
     }
 }
 
-maki_status maki_countable_count(maki_tokenizer *t, const maki_countable *parts, uint64_t *tokens,
-                                 maki_err *err)
+maki_status maki_counted_fields_count(maki_tokenizer *t, const maki_counted_fields *parts,
+                                      uint64_t *tokens, maki_err *err)
 {
     maki_content_rules rules = { .tokenizer = t };
     maki_part_counts images = { 0 };
@@ -35,8 +35,8 @@ maki_status maki_countable_count(maki_tokenizer *t, const maki_countable *parts,
     return MAKI_OK;
 }
 
-static maki_status count(maki_token_counter *counter, size_t worker, const maki_countable *parts,
-                         uint64_t *tokens, maki_err *err)
+static maki_status count(maki_token_counter *counter, size_t worker,
+                         const maki_counted_fields *parts, uint64_t *tokens, maki_err *err)
 {
     maki_tokenizer **t =
         worker == 0 && counter->borrowed ? &counter->borrowed : &counter->tokenizers[worker];
@@ -45,7 +45,7 @@ static maki_status count(maki_token_counter *counter, size_t worker, const maki_
         st = maki_tokenizer_open(&counter->env, maki_encoding_named(MAKI_LOG_ENCODING), NULL, t,
                                  err);
     if (st != MAKI_OK) return st;
-    return maki_countable_count(*t, parts, tokens, err);
+    return maki_counted_fields_count(*t, parts, tokens, err);
 }
 
 maki_status maki_token_counter_message(maki_token_counter *counter, size_t worker, maki_str message,
@@ -55,7 +55,7 @@ maki_status maki_token_counter_message(maki_token_counter *counter, size_t worke
         message = maki_str_from(message, 1);
     while (message.len && maki_is_space(message.ptr[message.len - 1]))
         message.len--;
-    maki_countable parts = maki_countable_of(message);
+    maki_counted_fields parts = maki_counted_fields_of(message);
     return count(counter, worker, &parts, tokens, err);
 }
 
@@ -63,8 +63,8 @@ maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row,
                                    const maki_row_spans *spans, uint32_t *tokens, maki_err *err)
 {
     uint64_t n = 0;
-    maki_countable parts;
-    maki_status st = maki_countable_from_spans(row, spans, &parts)
+    maki_counted_fields parts;
+    maki_status st = maki_counted_fields_from_spans(row, spans, &parts)
                          ? count(ctx, worker, &parts, &n, err)
                          : maki_token_counter_message(ctx, worker, row, &n, err);
     *tokens = n < UINT32_MAX ? (uint32_t)n : UINT32_MAX;

@@ -33,8 +33,8 @@ void maki_token_counter_close(maki_token_counter *counter); /* accepts one that 
 maki_status maki_token_counter_message(maki_token_counter *counter, size_t worker, maki_str message,
                                        uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
 /* The same from its parts, in any encoding; tokenizer NULL: chars4, a token for every four UTF-16 units. */
-maki_status maki_countable_count(maki_tokenizer *tokenizer, const maki_countable *parts,
-                                 uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
+maki_status maki_counted_fields_count(maki_tokenizer *tokenizer, const maki_counted_fields *parts,
+                                      uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
 /* The same as a maki_tokens_fn, for rows that maki_row_facts_of accepted; ctx is a maki_token_counter. */
 maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row,
                                    const maki_row_spans *spans, uint32_t *tokens, maki_err *err);

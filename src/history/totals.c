@@ -162,7 +162,7 @@ static maki_status is_unchanged_since(maki_log *log, uint64_t ev, bool *out, mak
 maki_status maki_conv_tokens_cached(maki_conv *conv, uint64_t *tokens, maki_err *err)
 {
     maki_log *log = conv->log;
-    maki_log_files files = maki_log_paths(log);
+    maki_log_files files = maki_log_open_files(log);
     maki_view_totals total = { 0 };
     uint64_t records = 0, events = 0, base = maki_log_base(log), now = maki_log_last(log) - base;
     bool valid = maki_index_view(files.index, tokens, &records, &events) && records <= now;

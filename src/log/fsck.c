@@ -42,7 +42,7 @@ typedef struct repair_state {
     uint64_t bad_ev, bad_offset; /* the first bad event; 0: none */
     char quarantine[MAKI_QUARANTINE_NAME_LEN];
     uint64_t quarantine_len;
-    maki_log_names names;
+    maki_log_file_paths names;
     bool fork;
     uint64_t indexed; /* the last message in the index on disk */
 } repair_state;
@@ -110,7 +110,7 @@ static maki_status read_old_index(repair_state *state, maki_err *err)
     options.messages_only = true;
     options.create = false;
     maki_status st = maki_log_open(state->env, state->path, &options, &log, err);
-    if (st == MAKI_OK) st = maki_log_name_files(state->path, &state->names, err);
+    if (st == MAKI_OK) st = maki_log_file_paths_of(state->path, &state->names, err);
     if (st != MAKI_OK) return st;
     state->fork = maki_log_base(log) > 0;
     if (maki_index_open(&index, state->env, state->names.index, false, NULL) == MAKI_OK) {

@@ -204,12 +204,12 @@ typedef struct maki_log_files {
     const char *events_path, *index_path;
     maki_index *index;
 } maki_log_files;
-maki_log_files maki_log_paths(maki_log *log);
+maki_log_files maki_log_open_files(maki_log *log);
 /* The paths that belong to a messages file.  MAKI_INVALID: `path` does not end with .jsonl, or is an events file. */
-typedef struct maki_log_names {
+typedef struct maki_log_file_paths {
     char messages[MAKI_PATH_MAX], events[MAKI_PATH_MAX], index[MAKI_PATH_MAX];
-} maki_log_names;
-maki_status maki_log_name_files(const char *path, maki_log_names *out, maki_err *err);
+} maki_log_file_paths;
+maki_status maki_log_file_paths_of(const char *path, maki_log_file_paths *out, maki_err *err);
 /* The part of an event row that its sum covers, and the sum; false when the row has none. */
 bool maki_event_parse_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAIN_LEN]);
 

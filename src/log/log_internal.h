@@ -51,7 +51,7 @@ struct maki_log {
     uint64_t progress_done, progress_total; /* bytes, for options.progress */
 
     /* From here on nothing is zeroed at open: unused memory is not touched. */
-    maki_log_names names;
+    maki_log_file_paths names;
     maki_row records[ROWS_MAX];
 };
 
@@ -104,7 +104,7 @@ void maki_log_end_batches(maki_log *log);
 /* Read the events that were added; *end is one past the last complete one. */
 maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err);
 /* Truncate the file to `end`, after a damage event with the bytes has become durable. */
-maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err);
+maki_status maki_log_truncate_tail(maki_log *log, int fd, uint64_t end, maki_err *err);
 
 /* ---- log_write.c ---- */
 

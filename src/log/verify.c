@@ -207,7 +207,7 @@ static maki_status open_verifier(verifier *c, const maki_log_options *options, m
     verify_options.header = (maki_str){ "", 0 };
     maki_status st = maki_log_open(c->env, c->path, &verify_options, &c->log, err);
     if (st != MAKI_OK) return st;
-    c->files = maki_log_paths(c->log);
+    c->files = maki_log_open_files(c->log);
     st = take_snapshot(c, err);
     /* include the rows that were written between opening and the snapshot */
     if (st == MAKI_OK) st = maki_log_refresh(c->log, err);

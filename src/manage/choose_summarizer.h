@@ -2,8 +2,8 @@
  *
  * The one place that decides it, for turns, operations and commands, by `summary.*` of the configuration: a provider's
  * model that is configured and reachable, else offline.  When a configured model is unusable or fails, the offline
- * summarizer takes its place (summary/model_summarizer.h): maki_summary.fallback_reason has the reason, and it is logged,
- * condense_failed reason= fallback=offline.
+ * summarizer takes its place (summary/model_summarizer.h): maki_summary.fallback_reason has the reason, and it is
+ * logged, condense_failed reason= fallback=offline.
  *
  * Which model of the provider: summary.model, else the profile's condenseModel, else the one that suits the provider's own
  * model (maki_strategy.condense_model), if it is cheaper by the configuration (prices.*.input) or the table of prices.  When

@@ -124,7 +124,7 @@ maki_status maki_prepared_find(maki_conv *conv, size_t keep, maki_prepared *out,
     return st;
 }
 
-/* ---- using a prepared summary ---------------------------------------------------------------------------------------------- */
+/* ---- using a prepared summary ------------------------------------------------------------------- */
 
 /* The newest prepared summary with a cover, and its summary. */
 typedef struct search {
@@ -208,7 +208,7 @@ maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect,
     return maki_conv_condense(conv, expect, keep, &prepared_summarizer, out, err);
 }
 
-/* ---- writing a prepared summary --------------------------------------------------------------------------------------------- */
+/* ---- writing a prepared summary ----------------------------------------------------------------- */
 
 static maki_status write_prepared(maki_conv *conv, const maki_covered *covered, uint64_t tokens,
                                   const maki_summary *summary, maki_arena *arena, uint64_t *event,

@@ -6,8 +6,8 @@
  *
  * The prepared summary has the cover, a hash of what was summarized (history/conv.h).  A later condense that would
  * hide the same messages uses its summary without a request.  By then messages have usually been added: the condense
- * covers only what the prepared summary does, and keeps the newer ones, if that frees enough.  An edit, a rewind, an undo, a pin
- * or a trim among the messages covered changes the cover, and the prepared summary is skipped. */
+ * covers only what the prepared summary does, and keeps the newer ones, if that frees enough.  An edit, a rewind, an
+ * undo, a pin or a trim among the messages covered changes the cover, and the prepared summary is skipped. */
 #ifndef MAKI_MANAGE_PREPARE_H
 #define MAKI_MANAGE_PREPARE_H
 

@@ -214,8 +214,8 @@ static maki_status read_limits(const maki_op_call *call, maki_run_limits_options
     return maki_arena_status(call->arena, err);
 }
 
-static maki_manage_options manage_in_of(const maki_op_call *call, const maki_context_use *use,
-                                        const maki_policy *policy)
+static maki_manage_options manage_options_of(const maki_op_call *call, const maki_context_use *use,
+                                             const maki_policy *policy)
 {
     maki_str value;
     const maki_run_limits *limits = &use->limits;
@@ -264,7 +264,7 @@ static maki_status read_run(const maki_op_call *call, maki_conv *conv, run_field
     }
     bool task = out->policy.flags & MAKI_POLICY_TASKS;
     st = maki_choose_summarizer(call, &out->use.limits, task, &out->summarizer, err);
-    out->in = manage_in_of(call, &out->use, &out->policy);
+    out->in = manage_options_of(call, &out->use, &out->policy);
     out->in.summarizer = &out->summarizer.measured;
     return st;
 }

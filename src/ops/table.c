@@ -43,8 +43,8 @@
     { "lost", "array", "the first of those", 0 },                                                  \
     { "fallback", "object", "{summarizer: offline, code, message}: why no model wrote the summary", 0 }
 
-/* `id` is the name with an underscore: the names of the function and of the example contain it.  `commands`: its rows of the
- * command line and the chat. */
+/* `id` is the name with an underscore: the names of the function and of the example contain it.  `commands`: its rows of
+ * the command line and the chat. */
 #define FORM(id, by, class, does, in, out)                                                         \
     { .chosen_by = by, .class_name = class, .effect = does, .input = in, .output = out,            \
       .example = EXAMPLE_INPUT_##id, .answer = EXAMPLE_ANSWER_##id }

@@ -94,15 +94,16 @@ maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_info *in, mak
 
 typedef struct request_reader {
     maki_exchange *x;
-    maki_body_cache_mark base; /* where reading began; mark.at 0: at the beginning */
+    maki_body_cache_checkpoint base; /* where reading began; checkpoint.at 0: at the beginning */
     unsigned char session[MAKI_SESSION_BYTES]; /* of `base` */
     maki_buf prefixes;                         /* P of each message after `base` */
     maki_buf leading;                          /* system messages before the others */
     uint64_t count; /* of messages, including those before `base`, without system messages */
     unsigned char prefix[MAKI_PREFIX_LEN];
-    maki_wire_mark mark;                               /* right after the message */
-    maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS]; /* after the last messages, a ring buffer */
-    size_t mark_count;
+    maki_wire_checkpoint checkpoint; /* right after the message */
+    maki_body_cache_checkpoint
+        checkpoints[MAKI_BODY_CACHE_CHECKPOINTS]; /* after the last messages, a ring buffer */
+    size_t checkpoint_count;
     maki_wire_request request;
 } request_reader;
 
@@ -119,27 +120,29 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
     if (st != MAKI_OK) return st;
     maki_buf_add(&r->prefixes, (maki_str){ (const char *)r->prefix, sizeof r->prefix });
     r->count++;
-    if (r->mark.at == message->end) {
-        maki_body_cache_mark *mark = &r->marks[r->mark_count++ % MAKI_BODY_CACHE_MARKS];
-        *mark = (maki_body_cache_mark){ .mark = r->mark, .messages = r->count };
-        memcpy(mark->prefix, r->prefix, sizeof mark->prefix);
+    if (r->checkpoint.at == message->end) {
+        maki_body_cache_checkpoint *checkpoint =
+            &r->checkpoints[r->checkpoint_count++ % MAKI_BODY_CACHE_CHECKPOINTS];
+        *checkpoint =
+            (maki_body_cache_checkpoint){ .checkpoint = r->checkpoint, .messages = r->count };
+        memcpy(checkpoint->prefix, r->prefix, sizeof checkpoint->prefix);
     }
     return maki_buf_status(&r->prefixes, err);
 }
 
 /* Read the body from `from` on. */
-static maki_status read_body(request_reader *r, maki_str body, const maki_body_cache_mark *from,
-                             maki_err *err)
+static maki_status read_body(request_reader *r, maki_str body,
+                             const maki_body_cache_checkpoint *from, maki_err *err)
 {
     const maki_env *env = &r->x->proxy->env;
     maki_buf_clear(&r->prefixes);
     maki_buf_clear(&r->leading);
-    r->base = from ? *from : (maki_body_cache_mark){ .messages = 0 };
+    r->base = from ? *from : (maki_body_cache_checkpoint){ .messages = 0 };
     r->count = r->base.messages;
-    r->mark_count = 0;
+    r->checkpoint_count = 0;
     memcpy(r->prefix, r->base.prefix, sizeof r->prefix);
-    return maki_wire_read(env, r->x->protocol, body, &r->base.mark, read_message, r, &r->request,
-                          &r->mark, err);
+    return maki_wire_read(env, r->x->protocol, body, &r->base.checkpoint, read_message, r,
+                          &r->request, &r->checkpoint, err);
 }
 
 static const unsigned char *prefix_at(const request_reader *r, uint64_t message)
@@ -155,15 +158,15 @@ static maki_system_fields system_of(const request_reader *r)
 
 static uint64_t leading_hash_of(const request_reader *r)
 {
-    return r->base.mark.at ? r->base.leading : maki_leading_hash(maki_buf_str(&r->leading));
+    return r->base.checkpoint.at ? r->base.leading : maki_leading_hash(maki_buf_str(&r->leading));
 }
 
-/* The persona of the system prompt.  Up to the mark that reading began at, the body is unchanged, so its persona is
- * reused. */
+/* The persona of the system prompt.  Up to the checkpoint that reading began at, the body is unchanged, so its persona
+ * is reused. */
 static uint32_t persona_of(const request_reader *r)
 {
     maki_system_fields now = system_of(r);
-    return r->base.mark.at && r->base.leading ? r->base.persona : maki_system_persona(&now);
+    return r->base.checkpoint.at && r->base.leading ? r->base.persona : maki_system_persona(&now);
 }
 
 /* The purpose of the request: a hash of system prompt and tools, compared until a reply was seen. */
@@ -306,7 +309,7 @@ static maki_status find_conversation(maki_exchange *x, const request_reader *r, 
             st = use_entry(x, &entry, k, f, err);
     }
     if (st != MAKI_OK || f->found) return st;
-    if (r->base.mark.at) {
+    if (r->base.checkpoint.at) {
         memcpy(f->session, r->session, sizeof f->session);
         f->point = r->base.point;
         f->messages = r->base.messages;
@@ -364,8 +367,8 @@ static maki_status create_conversation(maki_exchange *x, parent *f, maki_err *er
 
 /* Read the body and open the conversation that it continues.  `from` is where reading may begin: NOTFOUND
  * when that conversation was deleted. */
-static maki_status find_parent(request_reader *r, maki_str body, const maki_body_cache_mark *from,
-                               parent *f, maki_err *err)
+static maki_status find_parent(request_reader *r, maki_str body,
+                               const maki_body_cache_checkpoint *from, parent *f, maki_err *err)
 {
     maki_exchange *x = r->x;
     *f = (parent){ .found = false };
@@ -414,8 +417,8 @@ static maki_status write_rows(request_reader *r, maki_str body, maki_live_conver
                      .message = r->base.messages,
                      .recorded = recorded };
     snprintf(w.fields, sizeof w.fields, ",\"createdAt\":%" PRId64, r->x->began_ms);
-    maki_status st = maki_wire_read(&p->env, r->x->protocol, body, &r->base.mark, write_message, &w,
-                                    &request, NULL, err);
+    maki_status st = maki_wire_read(&p->env, r->x->protocol, body, &r->base.checkpoint,
+                                    write_message, &w, &request, NULL, err);
     maki_spool_free(&w.row);
     return st;
 }
@@ -491,35 +494,38 @@ static void cache_body(request_reader *r, maki_str body, maki_live_conversation 
                        const parent *f)
 {
     maki_exchange *x = r->x;
-    maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS + 1];
+    maki_body_cache_checkpoint checkpoints[MAKI_BODY_CACHE_CHECKPOINTS + 1];
     maki_point tip = x->tip;
     uint64_t tokens;
-    size_t n = MAKI_BODY_CACHE_MARKS + 1;
+    size_t n = MAKI_BODY_CACHE_CHECKPOINTS + 1;
     /* without a reply the next body is always read from its beginning */
-    size_t usable = f->replied && !x->by_reference ? r->mark_count : 0;
-    for (size_t i = usable; n > 1 && i > 0 && r->mark_count - i < MAKI_BODY_CACHE_MARKS; i--) {
-        maki_body_cache_mark mark = r->marks[(i - 1) % MAKI_BODY_CACHE_MARKS];
-        if (mark.messages < f->messages) break;
-        mark.point = tip;
-        mark.point.seq = tip.seq - (r->count - mark.messages);
-        if (mark.messages == f->messages) mark.point = f->point;
-        mark.leading = leading_hash_of(r);
-        mark.persona = persona_of(r);
-        memcpy(mark.scope, x->scope, sizeof mark.scope);
-        mark.replied = f->replied;
-        if (maki_live_row(live, mark.point.seq, &tokens, &mark.point.fingerprint, NULL) != MAKI_OK)
+    size_t usable = f->replied && !x->by_reference ? r->checkpoint_count : 0;
+    for (size_t i = usable; n > 1 && i > 0 && r->checkpoint_count - i < MAKI_BODY_CACHE_CHECKPOINTS;
+         i--) {
+        maki_body_cache_checkpoint checkpoint =
+            r->checkpoints[(i - 1) % MAKI_BODY_CACHE_CHECKPOINTS];
+        if (checkpoint.messages < f->messages) break;
+        checkpoint.point = tip;
+        checkpoint.point.seq = tip.seq - (r->count - checkpoint.messages);
+        if (checkpoint.messages == f->messages) checkpoint.point = f->point;
+        checkpoint.leading = leading_hash_of(r);
+        checkpoint.persona = persona_of(r);
+        memcpy(checkpoint.scope, x->scope, sizeof checkpoint.scope);
+        checkpoint.replied = f->replied;
+        if (maki_live_row(live, checkpoint.point.seq, &tokens, &checkpoint.point.fingerprint,
+                          NULL) != MAKI_OK)
             break;
         tip.tokens -= tokens < tip.tokens ? tokens : tip.tokens;
-        marks[--n] = mark;
+        checkpoints[--n] = checkpoint;
     }
-    if (r->base.mark.at && n > 1) marks[--n] = r->base;
-    size_t count = MAKI_BODY_CACHE_MARKS + 1 - n;
-    if (count > MAKI_BODY_CACHE_MARKS) { /* without the oldest */
-        count = MAKI_BODY_CACHE_MARKS;
+    if (r->base.checkpoint.at && n > 1) checkpoints[--n] = r->base;
+    size_t count = MAKI_BODY_CACHE_CHECKPOINTS + 1 - n;
+    if (count > MAKI_BODY_CACHE_CHECKPOINTS) { /* without the oldest */
+        count = MAKI_BODY_CACHE_CHECKPOINTS;
         n++;
     }
-    maki_body_cache_insert(x->proxy->body_cache, x->head_scope, body, x->session, marks + n, count,
-                           &x->body_hash);
+    maki_body_cache_insert(x->proxy->body_cache, x->head_scope, body, x->session, checkpoints + n,
+                           count, &x->body_hash);
 }
 
 /* ---- the request --------------------------------------------------------------------------------------- */
@@ -562,7 +568,7 @@ static maki_status record(request_reader *r, maki_str body, maki_err *err)
 {
     maki_exchange *x = r->x;
     parent f;
-    const maki_body_cache_mark *from =
+    const maki_body_cache_checkpoint *from =
         maki_body_cache_find(x->proxy->body_cache, x->head_scope, body, r->session);
     if (from && !from->replied)
         from = NULL; /* a short body, and its purpose is needed: read from the beginning */

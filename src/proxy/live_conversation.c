@@ -344,7 +344,7 @@ maki_status maki_live_commit(maki_live_conversation *t, maki_err *err)
 maki_status maki_live_files(maki_live_conversation *t, int fds[3], maki_err *err)
 {
     const maki_files *table = t->env->files;
-    maki_log_files files = maki_log_paths(maki_conv_log(t->conv));
+    maki_log_files files = maki_log_open_files(maki_conv_log(t->conv));
     char directory[MAKI_PATH_MAX];
     fds[0] = fds[1] = fds[2] = -1;
     if (!t->direct) return MAKI_OK;

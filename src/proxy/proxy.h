@@ -57,7 +57,7 @@ maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err)
 typedef enum maki_exchange_end_kind {
     MAKI_EXCHANGE_DONE,               /* the reply is complete */
     MAKI_EXCHANGE_TRUNCATED,          /* upstream stopped in the middle, or never answered */
-    MAKI_EXCHANGE_CLIENT_DISCONNECTED /* the client went away */
+    MAKI_EXCHANGE_CLIENT_DISCONNECTED /* the client disconnected */
 } maki_exchange_end_kind;
 
 /* What must be made durable before the client receives the reply's last byte: the journal (maki_proxy_sync), and

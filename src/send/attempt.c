@@ -171,7 +171,7 @@ static void classify(maki_attempt *t, maki_status exchange_status,
     if (status >= 300 || parsed->error.len) {
         t->error = maki_provider_error_read(&t->sender->provider, status, parsed->error,
                                             clock->now_ms(clock));
-        if (t->retry_after_ms < 0) t->retry_after_ms = t->error.wait_ms;
+        if (t->retry_after_ms < 0) t->retry_after_ms = t->error.retry_delay_ms;
         t->result->window = t->error.window;
         return;
     }

@@ -145,13 +145,13 @@ maki_provider_error maki_provider_error_read(const maki_provider *provider, int 
     if (unspecific && is_overflow(&p, status, message)) t.kind = MAKI_PROVIDER_ERROR_OVERFLOW;
     if (t.kind == MAKI_PROVIDER_ERROR_OVERFLOW)
         t.window = maki_error_hint_window(maki_error_object(error), message);
-    t.wait_ms = maki_error_hint_retry_delay(maki_error_object(error), message, now_ms);
+    t.retry_delay_ms = maki_error_hint_retry_delay(maki_error_object(error), message, now_ms);
     return t;
 }
 
 maki_provider_error maki_provider_error_of(maki_provider_error_kind kind, const char *message)
 {
-    maki_provider_error t = { .kind = kind, .wait_ms = -1 };
+    maki_provider_error t = { .kind = kind, .retry_delay_ms = -1 };
     snprintf(t.message, sizeof t.message, "%s", message);
     return t;
 }

@@ -155,18 +155,18 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
 
-static void update_index(const maki_env *env, maki_session_index_query index_in, const char *about,
-                         char *note)
+static void update_index(const maki_env *env, maki_session_index_query index_query,
+                         const char *about, char *note)
 {
     maki_session_index_report report;
-    index_in.about = about;
-    if (maki_session_index_each(env, &index_in, &report, NULL) == MAKI_OK && report.note[0])
+    index_query.about = about;
+    if (maki_session_index_each(env, &index_query, &report, NULL) == MAKI_OK && report.note[0])
         memcpy(note, report.note, sizeof report.note);
 }
 
 /* Archive all sessions with the key but *s.  There is more than one after an interrupted attempt, or when files were
  * copied. */
-static maki_status archive_others(const maki_env *env, const maki_session_index_query *index_in,
+static maki_status archive_others(const maki_env *env, const maki_session_index_query *index_query,
                                   const maki_session *s, maki_err *err)
 {
     maki_session_change archived = { NULL, 1, NULL };
@@ -176,13 +176,13 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
         maki_session oldest;
         bool found = false;
         maki_status st =
-            maki_session_with_key(env, index_in, s->key, &oldest, &found, &report, err);
+            maki_session_with_key(env, index_query, s->key, &oldest, &found, &report, err);
         if (st != MAKI_OK || !found || strcmp(oldest.id, s->id) == 0) return st;
         if (strcmp(oldest.id, last) == 0)
             return maki_fail(err, MAKI_IO, "%.60s cannot be archived: its events are not readable",
                              last);
         memcpy(last, oldest.id, sizeof last);
-        st = maki_session_file(index_in->home, s->agent, oldest.id, path, sizeof path, err);
+        st = maki_session_file(index_query->home, s->agent, oldest.id, path, sizeof path, err);
         if (st == MAKI_OK) st = write_state(env, path, &archived, "", err);
         if (st != MAKI_OK) return st;
     }
@@ -190,14 +190,14 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
 
 /* Look the key up again, now under the lock if it was acquired, and only then create a session.  The old one is
  * archived last: if anything fails before that, the key still finds it, with its overrides. */
-static maki_status find_or_create(const maki_env *env, const maki_session_index_query *index_in,
+static maki_status find_or_create(const maki_env *env, const maki_session_index_query *index_query,
                                   const maki_origin *from, const char *key, bool fresh,
                                   maki_resolved_session *out, maki_err *err)
 {
     maki_session_index_report report;
     maki_session before = { 0 };
     bool found = false;
-    maki_status st = maki_session_with_key(env, index_in, key, &before, &found, &report, err);
+    maki_status st = maki_session_with_key(env, index_query, key, &before, &found, &report, err);
     if (st != MAKI_OK) return st;
     if (found && !fresh) {
         out->session = before;
@@ -211,10 +211,10 @@ static maki_status find_or_create(const maki_env *env, const maki_session_index_
     snprintf(s->key, sizeof s->key, "%s", key);
     snprintf(s->channel, sizeof s->channel, "%s", from->channel);
     memcpy(s->overrides, before.overrides, sizeof s->overrides);
-    st = create_session(env, index_in->home, s, err);
-    if (st == MAKI_OK && found) st = archive_others(env, index_in, s, err);
+    st = create_session(env, index_query->home, s, err);
+    if (st == MAKI_OK && found) st = archive_others(env, index_query, s, err);
     out->created = st == MAKI_OK;
-    if (st == MAKI_OK) update_index(env, *index_in, found ? before.id : NULL, out->note);
+    if (st == MAKI_OK) update_index(env, *index_query, found ? before.id : NULL, out->note);
     return st;
 }
 
@@ -222,7 +222,7 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
                                  const char *key, bool fresh, maki_resolved_session *out,
                                  maki_err *err)
 {
-    maki_session_index_query index_in = { .home = home, .agent = from->agent };
+    maki_session_index_query index_query = { .home = home, .agent = from->agent };
     maki_session_index_report report;
     maki_session_index_lock lock = { 0 };
     maki_err why = { 0 };
@@ -234,7 +234,7 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
                          MAKI_CHANNEL_MAX - 1);
     maki_status st = MAKI_OK;
     if (!fresh) {
-        st = maki_session_with_key(env, &index_in, key, &out->session, &found, &report, err);
+        st = maki_session_with_key(env, &index_query, key, &out->session, &found, &report, err);
         memcpy(out->note, report.note, sizeof out->note);
         if (st != MAKI_OK || found) return st;
     }
@@ -242,24 +242,25 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
     if (st != MAKI_OK) return st;
     if (maki_session_index_lock_acquire(&lock, env, home, from->agent, MAKI_SESSION_INDEX_WAIT,
                                         &why) == MAKI_OK)
-        index_in.held = &lock;
+        index_query.held = &lock;
     else
-        index_in.wait_ms = 1; /* already waited above */
-    st = find_or_create(env, &index_in, from, key, fresh, out, err);
+        index_query.wait_ms = 1; /* already waited above */
+    st = find_or_create(env, &index_query, from, key, fresh, out, err);
     maki_session_index_lock_release(&lock, env);
     return st;
 }
 
 /* ---- the state of a session ---------------------------------------------------------------------- */
 
-static maki_status check_key_is_free(const maki_env *env, const maki_session_index_query *index_in,
+static maki_status check_key_is_free(const maki_env *env,
+                                     const maki_session_index_query *index_query,
                                      const maki_session *s, maki_err *err)
 {
     maki_session_index_report report;
     maki_session other;
     bool found = false;
     if (!s->key[0]) return MAKI_OK;
-    maki_status st = maki_session_with_key(env, index_in, s->key, &other, &found, &report, err);
+    maki_status st = maki_session_with_key(env, index_query, s->key, &other, &found, &report, err);
     if (st != MAKI_OK || !found || strcmp(other.id, s->id) == 0) return st;
     return maki_refuse(err, "KEY_TAKEN",
                        "session %.60s has this key; rename or archive that one first", other.id);
@@ -308,7 +309,7 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
     maki_session_location location;
     maki_session renamed;
     bool session = maki_session_location_of(path, &location);
-    maki_session_index_query index_in = { .home = location.home, .agent = location.agent };
+    maki_session_index_query index_query = { .home = location.home, .agent = location.agent };
     if (to->overrides && strlen(to->overrides) >= MAKI_OVERRIDES_MAX)
         return maki_fail(err, MAKI_INVALID, "overrides are longer than %d bytes",
                          MAKI_OVERRIDES_MAX - 1);
@@ -317,9 +318,9 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
     if (st == MAKI_OK && to->name) st = new_key(&location, session, to->name, renamed.key, err);
     bool active = to->archived < 0 ? !out->archived : !to->archived;
     if (st == MAKI_OK && session && active && (out->archived || to->name))
-        st = check_key_is_free(env, &index_in, &renamed, err);
+        st = check_key_is_free(env, &index_query, &renamed, err);
     if (st == MAKI_OK) st = write_state(env, path, to, renamed.key, err);
     if (st == MAKI_OK) st = maki_transcript_read(env, location.directory, out, err);
-    if (st == MAKI_OK && session) update_index(env, index_in, location.id, note);
+    if (st == MAKI_OK && session) update_index(env, index_query, location.id, note);
     return st;
 }

@@ -3,8 +3,8 @@
  * In:     the index, the list of files when the directory has changed, and the time and size of each file.
  * Out:    each session, to a callback of the caller; and the index, rewritten if it was out of date.
  * Always: entries that are up to date are copied as they are.  From the first one that is not, a new index is built in
- *         memory, beginning with a copy of all before it; so an index that is up to date costs no write.  A corrupt index is
- *         moved away, never overwritten; what another process wrote in between is not replaced. */
+ *         memory, beginning with a copy of all before it; so an index that is up to date costs no write.  A corrupt
+ *         index is moved away, never overwritten; what another process wrote in between is not replaced. */
 #include "store/session_index.h"
 
 #include <errno.h>

@@ -18,7 +18,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     if (!d) return maki_arena_status(arena, err);
     const struct {
         maki_text_set *set;
-        size_t capacity, text_capacity, more_capacity;
+        size_t capacity, text_capacity, detail_capacity;
     } sets[] = {
         { &d->files, 512, MAKI_ENTITY_MAX, 64 },
         { &d->runs, 128, 160, 160 },
@@ -34,7 +34,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < sizeof sets / sizeof *sets; i++)
         st = maki_text_set_init(sets[i].set, arena, sets[i].capacity, sets[i].text_capacity,
-                                sets[i].more_capacity, err);
+                                sets[i].detail_capacity, err);
     maki_keywords_init(&d->keywords);
     maki_term_filter_add(&d->common, maki_str_of(common_words));
     d->arena = arena;
@@ -233,7 +233,7 @@ void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t we
         maki_text_set_add(&d->errors, maki_text_item_key(line), line, weight, d->messages);
     e->state = MAKI_ERROR_OPEN;
     e->link = link;
-    e->more_len = 0;
+    e->detail_len = 0;
     e->terms = maki_term_bitmap_of(maki_text_item_text(e));
 }
 

@@ -30,11 +30,11 @@ void maki_digest_end(maki_digest *digest);
 
 /* ---- contents ------------------------------------------------------------------------------------- */
 
-/* Of the set `files`: counters = read, edited, written; more = the tool that touched it last. */
+/* Of the set `files`: counters = read, edited, written; detail = the tool that touched it last. */
 enum { MAKI_FILE_MENTIONED, MAKI_FILE_OK, MAKI_FILE_FAILED, MAKI_FILE_DELETED };
-/* Of `runs`: count = runs, counters[0] = exit code + 1 (0: unknown), more = the result line of the last one. */
+/* Of `runs`: count = runs, counters[0] = exit code + 1 (0: unknown), detail = the result line of the last one. */
 enum { MAKI_RUN_UNKNOWN, MAKI_RUN_OK, MAKI_RUN_FAILED };
-/* Of `errors`: link = the run or file it came from, more = what solved it. */
+/* Of `errors`: link = the run or file it came from, detail = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
 /* Of `rules`, `decisions` and `points`: kind = who said it.  Of `decisions`: state.
  * Of all three: counters[0] = sequence number. */

@@ -21,9 +21,9 @@ typedef struct maki_fact_counts {
 maki_status maki_digest_count_facts(const maki_digest *digest, maki_str summary,
                                     maki_fact_counts *out, maki_err *err) MAKI_MUST_CHECK;
 
-/* `of`, which must live as long, with maki_summary.coverage filled in, and with the rules and decisions of people appended,
- * word for word, that its summary lacks.  A coverage that it filled in itself is not changed.
- * NULL gives one that cannot be called. */
+/* `of`, which must live as long, with maki_summary.coverage filled in, and with the rules and decisions of people
+ * appended, word for word, that its summary lacks.  A coverage that it filled in itself is not changed.  NULL gives one
+ * that cannot be called. */
 maki_summarizer maki_summarizer_measured(const maki_summarizer *of);
 
 #endif

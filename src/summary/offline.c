@@ -50,8 +50,8 @@ static maki_status on_message(void *ctx, maki_str json, maki_err *err)
     maki_digest_add(w->digest, json);
     bool earlier = w->digest->summaries > summaries;
     if (!(w->count || earlier) || maki_json_kind_of(json) != MAKI_JSON_OBJECT) return MAKI_OK;
-    maki_countable said = maki_countable_of(json);
-    maki_status st = maki_countable_count(w->tokenizer, &said, &tokens, err);
+    maki_counted_fields said = maki_counted_fields_of(json);
+    maki_status st = maki_counted_fields_count(w->tokenizer, &said, &tokens, err);
     if (w->count) w->tokens += tokens;
     if (earlier) w->earlier += tokens;
     return st;

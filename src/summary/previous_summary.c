@@ -130,7 +130,7 @@ static void carry_error(maki_digest *d, maki_str line, uint8_t state)
     maki_digest_error(d, text, link, 4);
     maki_text_item *e = maki_text_set_find(&d->errors, maki_text_item_key(text));
     if (e) e->state = state;
-    if (e) maki_text_set_set_more(&d->errors, e, fix);
+    if (e) maki_text_set_set_detail(&d->errors, e, fix);
     if (link && !maki_text_set_find(&d->files, link)) carry_run(d, command);
 }
 
@@ -157,7 +157,7 @@ static void carry_command(maki_digest *d, maki_str line)
     maki_str number = text;
     uint32_t runs = parse_number(&number);
     run->count += runs > 1 ? runs - 1 : 0;
-    if (counts < text.len) maki_text_set_set_more(&d->runs, run, maki_str_from(text, counts + 2));
+    if (counts < text.len) maki_text_set_set_detail(&d->runs, run, maki_str_from(text, counts + 2));
     run->state = MAKI_RUN_OK;
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         maki_str failed = maki_str_of(maki_label_text((maki_lang)lang, MAKI_LABEL_NOT_OK));

@@ -125,7 +125,7 @@ static void close_fence(maki_digest *d)
         maki_text_item_key(file) ^ (maki_text_item_key(maki_str_of(r->language)) + r->code_lines);
     maki_text_item *item =
         maki_text_set_add(&d->code, key, maki_str_of(r->language), 1, d->messages);
-    maki_text_set_set_more(&d->code, item, file);
+    maki_text_set_set_detail(&d->code, item, file);
     item->counters[0] = r->code_lines;
 }
 

@@ -126,7 +126,7 @@ static void solve_errors_like(maki_digest *d, const maki_term_bitmap *said, maki
             shared * 3 < maki_term_bitmap_shared(&e->terms, &e->terms))
             continue;
         e->state = MAKI_ERROR_SOLVED;
-        maki_text_set_set_more(&d->errors, e, sentence);
+        maki_text_set_set_detail(&d->errors, e, sentence);
     }
 }
 

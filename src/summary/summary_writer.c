@@ -50,8 +50,8 @@ static void put_quoted(draft *w, maki_str text)
 /* " (more)", if there is more. */
 static void put_detail(draft *w, const maki_text_item *item)
 {
-    if (item->more_len)
-        maki_buf_print(&w->text, " (%.*s)", MAKI_PRINTED(maki_text_item_more(item)));
+    if (item->detail_len)
+        maki_buf_print(&w->text, " (%.*s)", MAKI_PRINTED(maki_text_item_detail(item)));
 }
 
 /* Format an item as a line; false: the item is not of this kind, discard the text. */
@@ -180,8 +180,8 @@ static bool error_line(draft *w, const maki_text_item *error)
 static bool solved_line(draft *w, const maki_text_item *error)
 {
     put_error(w, error);
-    if (error->more_len)
-        maki_buf_print(&w->text, " → %.*s", MAKI_PRINTED(maki_text_item_more(error)));
+    if (error->detail_len)
+        maki_buf_print(&w->text, " → %.*s", MAKI_PRINTED(maki_text_item_detail(error)));
     return error->state == MAKI_ERROR_SOLVED;
 }
 
@@ -193,7 +193,8 @@ static bool command_line(draft *w, const maki_text_item *run)
     if (run->state == MAKI_RUN_FAILED)
         maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_NOT_OK));
     if (run->counters[0]) maki_buf_print(&w->text, " (exit %u)", run->counters[0] - 1);
-    if (run->more_len) maki_buf_print(&w->text, "; %.*s", MAKI_PRINTED(maki_text_item_more(run)));
+    if (run->detail_len)
+        maki_buf_print(&w->text, "; %.*s", MAKI_PRINTED(maki_text_item_detail(run)));
     return true;
 }
 

@@ -1,5 +1,5 @@
-/* term_bitmap.h -- a bitmap of the terms of a text, 256 bits: two texts are compared by the bits that they share, in any
- * language.
+/* term_bitmap.h -- a bitmap of the terms of a text, 256 bits: two texts are compared by the bits that they share, in
+ * any language.
  *
  * One bit for each of its first 64 terms: words of three letters or more in lower case; of Chinese, Japanese
  * and Korean text every pair of neighbouring characters, except pairs of hiragana, which are mostly grammar. */

@@ -30,7 +30,7 @@ static uint64_t add_file_use(maki_digest *d, maki_str path, maki_str tool, maki_
     f->counters[1] += kind == MAKI_TOOL_EDIT;
     f->counters[2] += kind == MAKI_TOOL_WRITE;
     f->state = kind == MAKI_TOOL_DELETE ? MAKI_FILE_DELETED : MAKI_FILE_OK;
-    maki_text_set_set_more(&d->files, f, tool);
+    maki_text_set_set_detail(&d->files, f, tool);
     if (kind != MAKI_TOOL_READ) {
         d->edited = key;
         d->edited_in = d->messages;
@@ -101,7 +101,7 @@ static uint64_t add_command(maki_digest *d, maki_str command, maki_str tool)
     maki_text_item *run = maki_text_set_add(&d->runs, key, (maki_str){ name, n }, 1, d->messages);
     run->weight = maki_command_only_displays((maki_str){ name, n }) ? 1 : 4;
     run->state = MAKI_RUN_UNKNOWN;
-    run->more_len = 0;
+    run->detail_len = 0;
     run->counters[0] = 0;
     return key;
 }
@@ -322,7 +322,7 @@ void maki_digest_solved(maki_digest *d, uint64_t link)
         e->state = MAKI_ERROR_SOLVED;
         maki_text_item *file =
             d->edited_in >= e->last ? maki_text_set_find(&d->files, d->edited) : NULL;
-        if (file) maki_text_set_set_more(&d->errors, e, maki_text_item_text(file));
+        if (file) maki_text_set_set_detail(&d->errors, e, maki_text_item_text(file));
     }
 }
 
@@ -351,7 +351,7 @@ static void finish_run(maki_digest *d, uint64_t link, bool is_error)
     if (run) {
         run->state = failed ? MAKI_RUN_FAILED : MAKI_RUN_OK;
         run->counters[0] = o->has_code ? o->code + 1 : 0;
-        maki_text_set_set_more(&d->runs, run, (maki_str){ o->counts, o->counts_len });
+        maki_text_set_set_detail(&d->runs, run, (maki_str){ o->counts, o->counts_len });
     }
     if (failed) {
         add_errors(d, link);

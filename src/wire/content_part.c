@@ -1,5 +1,5 @@
 /* content_part.c -- parse a row lazily, one part at a time, reading its bytes once: all used fields of a row, a
- * block or a call are found in one pass (maki_members_rest).  Values of the wrong type count as missing. */
+ * block or a call are found in one pass (maki_member_rest).  Values of the wrong type count as missing. */
 #include "wire/content_part.h"
 
 static const maki_str none = { "", 0 };
@@ -287,7 +287,7 @@ static bool next_block(maki_content_parts *p, maki_content_part *out)
     }
     if (maki_json_enter(&p->blocks, &fields)) { /* usually an object: read in one pass */
         maki_str v[FIELDS];
-        maki_members_rest(&fields, block_names, v, FIELDS);
+        maki_member_rest(&fields, block_names, v, FIELDS);
         read_fields(maki_json_leave(&p->blocks, &fields), v, out);
         return true;
     }
@@ -302,7 +302,7 @@ static bool next_call(maki_content_parts *p, maki_content_part *out)
     maki_json_iter fields;
     maki_json_item item;
     if (maki_json_enter(&p->calls, &fields)) {
-        maki_members_rest(&fields, call_names, values, CALL_FIELDS);
+        maki_member_rest(&fields, call_names, values, CALL_FIELDS);
         call = maki_json_leave(&p->calls, &fields);
     } else if (maki_json_next(&p->calls, &item)) {
         call = item.value;

@@ -232,7 +232,7 @@ const maki_protocol_spec maki_chat_protocol = {
     .fields = { [MAKI_FIELD_MAX_TOKENS] = "max_tokens max_completion_tokens",
                 [MAKI_FIELD_METADATA] = "metadata",
                 [MAKI_FIELD_CLIENT_ID] = "prompt_cache_key" },
-    .read_item = maki_verbatim_item,
+    .read_item = maki_copy_item,
     .on_event = on_event,
     .on_body = on_body,
     .on_end = on_end,

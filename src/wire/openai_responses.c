@@ -44,7 +44,7 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
     if (single) return maki_request_reader_wrong_type(r);
     if (!maki_is_object(item)) return maki_request_reader_fail(r, "must be an object");
     if (maki_item_is_reasoning(item)) return defer_reasoning(r, item);
-    if (maki_item_is_reference(item)) r->mark.by_reference = true;
+    if (maki_item_is_reference(item)) r->checkpoint.by_reference = true;
     if (maki_item_is_assistant(item))
         st = maki_spool_text(&r->reasoning, &reasoning, r->err);
     else

@@ -73,7 +73,7 @@ static maki_status count_one(void *ctx, maki_str json, maki_err *err)
 {
     counted *c = ctx;
     uint64_t tokens = 0;
-    maki_countable said = maki_countable_of(json);
+    maki_counted_fields said = maki_counted_fields_of(json);
     maki_status st =
         maki_count_message(c->tokenizer, said.role, said.content, said.calls, &tokens, err);
     c->tokens += tokens;

@@ -57,9 +57,9 @@ static void second_turn(engine_kit *kit, const char *provider)
 {
     tap_row("%s: the second turn sends the first", provider);
     const char *session = engine_kit_session(kit, provider);
-    kit->request.whole = true;
+    kit->request.no_stream = true;
     CHECK_STATUS(engine_kit_say(kit, session, provider, "그리고 김밥은? 🍙"), MAKI_OK, &kit->err);
-    kit->request.whole = false;
+    kit->request.no_stream = false;
     CHECK(!kit->result.created);
     CHECK_EQ(kit->result.last, 4);
     char *body = engine_kit_body(kit, 0);

@@ -70,10 +70,10 @@ static void test_known(void)
     for (size_t i = 0; i < COUNT(known); i++) {
         uint64_t estimate = 0;
         maki_str row = maki_str_of(known[i].row);
-        maki_countable said = maki_countable_of(row);
+        maki_counted_fields said = maki_counted_fields_of(row);
         CHECK_STATUS(maki_token_counter_row(&counter, i % 3, row, NULL, &tokens, &err), MAKI_OK,
                      &err);
-        CHECK_STATUS(maki_countable_count(NULL, &said, &estimate, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_counted_fields_count(NULL, &said, &estimate, &err), MAKI_OK, &err);
         if (!CHECK_EQ(tokens, known[i].tokens) || !CHECK_EQ(estimate, known[i].chars4))
             printf("# %s\n", known[i].row);
     }

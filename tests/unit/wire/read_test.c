@@ -108,8 +108,8 @@ static const struct bad_row { const char *name; maki_protocol protocol; const ch
 
 typedef struct seen {
     maki_buf rows;
-    maki_wire_mark now;
-    maki_wire_mark marks[MARKS];
+    maki_wire_checkpoint now;
+    maki_wire_checkpoint marks[MARKS];
     size_t lens[MARKS]; /* of `rows`, after the message of each mark */
     size_t count;
 } seen;
@@ -164,7 +164,7 @@ static void read_on(const maki_env *env, const struct read_row *row, maki_str bo
     maki_buf printed = maki_buf_new(env->alloc, MOST);
     for (size_t i = 0; i < all->count; i++) {
         seen s = { .rows = maki_buf_new(env->alloc, MOST) };
-        const maki_wire_mark *mark = &all->marks[i];
+        const maki_wire_checkpoint *mark = &all->marks[i];
         maki_wire_request request;
         maki_err err = { 0 };
         size_t before = mark->messages ? all->lens[mark->messages - 1] : 0;
@@ -259,7 +259,7 @@ static void test_new_part(void)
     CHECK_STATUS(maki_wire_read(&env, MAKI_WIRE_CHAT, maki_str_of(first), NULL, take, &s, &request,
                                 &s.now, &err),
                  MAKI_OK, &err);
-    maki_wire_mark mark = s.marks[0];
+    maki_wire_checkpoint mark = s.marks[0];
     memset(second, '#', mark.at);
     maki_buf_clear(&s.rows);
     CHECK_STATUS(maki_wire_read(&env, MAKI_WIRE_CHAT, maki_str_of(second), &mark, take, &s,
