@@ -282,7 +282,8 @@ static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
     maki_output_begin(&chat->output, &calls);
     maki_status st = maki_turn(chat->turns, &request, &calls, &chat->result, err);
     update_usage(chat, &chat->result);
-    if (!chat->usage.known) maki_chat_measure(chat); /* it failed before the tokens were counted */
+    if (!chat->usage.known)
+        maki_chat_refresh_usage(chat); /* it failed before the tokens were counted */
     maki_status printed =
         maki_output_end(&chat->output, st, err, &chat->result, &chat->usage, &output_err);
     if (st != MAKI_OK || printed == MAKI_OK) return st;
@@ -337,7 +338,7 @@ void maki_chat_greet(maki_chat *chat)
 {
     maki_provider provider;
     maki_err err;
-    maki_chat_measure(chat);
+    maki_chat_refresh_usage(chat);
     if (maki_chat_provider(chat, &provider, &err) != MAKI_OK) {
         maki_chat_note(chat, "maki chat: %s\n", err.msg);
         if (is_unconfigured(chat)) maki_chat_note(chat, "\n%s\n", setup);

@@ -101,7 +101,7 @@ static int run_op(cli_handle *h, const answer_row *row, const cli_parsed *parsed
         st = cli_run_op(h->m, parsed->bound.op->name, cli_text(&input), &output, &answer, &err);
     if (parsed->args.json && output.len) printf("%.*s\n", (int)output.len, output.ptr);
     if (st != MAKI_OK)
-        code = misuse ? cli_misuse_err(parsed->bound.group, &err)
+        code = misuse ? cli_usage_error_of(parsed->bound.group, &err)
                       : cli_fail(parsed->bound.group, &err);
     else if (!parsed->args.json)
         row->print(answer, parsed);
@@ -131,7 +131,7 @@ static int run(int argc, char **argv)
     if (!maki_op_command_find(argv[0], maki_str_of(name), &parsed.bound))
         return report_unknown(argv[0], name);
     if (maki_op_command_read(&parsed.bound, argc - 2, argv + 2, &parsed.args, &err) != MAKI_OK)
-        return cli_misuse_err(argv[0], &err);
+        return cli_usage_error_of(argv[0], &err);
     int code = cli_open(&h, argv[0]);
     if (code) return code;
     const answer_row *row = answer_find(parsed.bound.command->answer);

@@ -32,7 +32,7 @@ static int parse_number(const cli_parsed *parsed, const char *field, uint64_t *o
     const char *value = argument_value(parsed, field);
     if (!value) return 0;
     if (!*value || strspn(value, "0123456789") != strlen(value))
-        return cli_misuse(parsed->bound.group, "not a number: ", value);
+        return cli_usage_error(parsed->bound.group, "not a number: ", value);
     *out = strtoull(value, NULL, 10);
     return 0;
 }
@@ -173,12 +173,12 @@ int stream_show(maki *m, const cli_parsed *parsed)
     if (st == MAKI_OK && !l.json)
         printf("%s%s%s: %" PRIu64 " message%s in view of %" PRIu64
                ", %s of the window, %.0f of %.0f tokens, %" PRIu64 " event%s\n",
-               l.s.bold, parsed->args.conversation, l.s.off, total.messages, cli_s(total.messages),
-               maki_conversation_last(l.c),
+               l.s.bold, parsed->args.conversation, l.s.off, total.messages,
+               cli_plural(total.messages), maki_conversation_last(l.c),
                maki_json_text_field(l.status, "contextUsage", use, sizeof use),
                maki_json_number_field(l.status, "tokens"),
                maki_json_number_field(l.status, "window"), maki_conversation_events(l.c),
-               cli_s(maki_conversation_events(l.c)));
+               cli_plural(maki_conversation_events(l.c)));
     if (st == MAKI_OK)
         st = maki_conversation_each(l.c, MAKI_LATEST, false, print_message, &l, &err);
     if (st == MAKI_OK && !l.json) st = maki_conversation_each_event(l.c, print_exchange, &l, &err);
@@ -220,7 +220,7 @@ int stream_append(maki *m, const cli_parsed *parsed)
         fprintf(stderr, "maki history: line %zu: %s\n", number, err.msg);
         return maki_status_exit(st);
     }
-    printf("%" PRIu64 " message%s\n", seq, cli_s(seq));
+    printf("%" PRIu64 " message%s\n", seq, cli_plural(seq));
     return 0;
 }
 
@@ -235,7 +235,8 @@ int stream_delete(maki *m, const cli_parsed *parsed)
     maki_jw w;
     if (!argument_value(parsed, "yes")) {
         if (!isatty(STDIN_FILENO))
-            return cli_misuse("session", "delete cannot ask without a terminal: add --yes", "");
+            return cli_usage_error("session", "delete cannot ask without a terminal: add --yes",
+                                   "");
         printf("Delete %s and all its messages?  This cannot be undone.  [y/N] ", id);
         fflush(stdout);
         if (!fgets(line, sizeof line, stdin) || (line[0] != 'y' && line[0] != 'Y')) {
@@ -276,7 +277,7 @@ int stream_export(maki *m, const cli_parsed *parsed)
 static maki_status on_progress(void *ctx, uint64_t done, uint64_t total, uint64_t messages)
 {
     char detail[40];
-    snprintf(detail, sizeof detail, "%" PRIu64 " message%s", messages, cli_s(messages));
+    snprintf(detail, sizeof detail, "%" PRIu64 " message%s", messages, cli_plural(messages));
     cli_progress_show(ctx, "", done, total, detail);
     return MAKI_OK;
 }
@@ -299,11 +300,13 @@ int stream_import(maki *m, const cli_parsed *parsed)
     if (progress.shown) fputc('\n', stderr);
     if (st != MAKI_OK) return cli_fail("history import", &err);
     printf("Imported %" PRIu64 " message%s (%s), %" PRIu64 " event%s", imported.messages,
-           cli_s(imported.messages), imported.format, imported.events, cli_s(imported.events));
+           cli_plural(imported.messages), imported.format, imported.events,
+           cli_plural(imported.events));
     if (imported.other)
-        printf(", %" PRIu64 " other line%s skipped", imported.other, cli_s(imported.other));
+        printf(", %" PRIu64 " other line%s skipped", imported.other, cli_plural(imported.other));
     if (imported.skipped)
-        printf(", %" PRIu64 " broken line%s skipped", imported.skipped, cli_s(imported.skipped));
+        printf(", %" PRIu64 " broken line%s skipped", imported.skipped,
+               cli_plural(imported.skipped));
     printf(".\n");
     return 0;
 }

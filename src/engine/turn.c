@@ -177,16 +177,17 @@ static maki_status ask_and_run_tools(maki_turn_state *w, maki_err *err)
 
 static maki_status take_steps(maki_turn_state *w, maki_err *err)
 {
-    maki_status st = maki_turn_resolve(w, err);        /* the session, created if missing */
-    if (st == MAKI_OK) st = maki_turn_choose(w, err);  /* the provider */
-    if (st == MAKI_OK) st = maki_turn_open(w, err);    /* the settings of the session */
-    if (st == MAKI_OK) st = maki_turn_prompt(w, err);  /* bootstrap files, system prompt */
-    if (st == MAKI_OK) st = maki_turn_receive(w, err); /* the message is durable from here on */
+    maki_status st = maki_turn_find_session(w, err);           /* the session, created if missing */
+    if (st == MAKI_OK) st = maki_turn_select_provider(w, err); /* the provider */
+    if (st == MAKI_OK) st = maki_turn_open_session(w, err);    /* the settings of the session */
+    if (st == MAKI_OK) st = maki_turn_build_prompt(w, err);    /* bootstrap files, system prompt */
+    if (st == MAKI_OK)
+        st = maki_turn_append_message(w, err); /* the message is durable from here on */
     if (st == MAKI_OK) st = maki_turn_limit_session(w, err); /* turn limits */
-    if (st == MAKI_OK) st = maki_turn_measure(w, err);       /* window, policy, summarizer */
+    if (st == MAKI_OK) st = maki_turn_find_limits(w, err);   /* window, policy, summarizer */
     if (st == MAKI_OK) st = maki_turn_record_system(w, err); /* if it has changed */
     if (st == MAKI_OK) st = ask_and_run_tools(w, err); /* reduce, request, reply, tools; recorded */
-    if (st == MAKI_OK) maki_turn_prepare(w);           /* the next summary */
+    if (st == MAKI_OK) maki_turn_prepare_summary(w);   /* the next summary */
     return st;
 }
 

@@ -109,19 +109,19 @@ static inline maki_str maki_turn_text(const maki_turn_state *w, const char *name
 }
 
 /* turn_session.c: find or create the session, read its settings, add the user's rows. */
-maki_status maki_turn_resolve(maki_turn_state *w, maki_err *err);
-maki_status maki_turn_open(maki_turn_state *w, maki_err *err);
-maki_status maki_turn_receive(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_find_session(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_open_session(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_append_message(maki_turn_state *w, maki_err *err);
 maki_status maki_turn_limit_session(maki_turn_state *w, maki_err *err);
 
 /* turn_prompt.c: the system prompt.  Called before the message is appended: it fails without a workspace. */
-maki_status maki_turn_prompt(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_build_prompt(maki_turn_state *w, maki_err *err);
 /* Append an event `system` when the prompt is not the one of the last such event. */
 maki_status maki_turn_record_system(maki_turn_state *w, maki_err *err);
 
 /* turn_manage.c: select the provider, find the window, reduce the session to fit. */
-maki_status maki_turn_choose(maki_turn_state *w, maki_err *err);
-maki_status maki_turn_measure(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_select_provider(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_find_limits(maki_turn_state *w, maki_err *err);
 maki_status maki_turn_manage(maki_turn_state *w, maki_err *err);
 /* At the end: store the current tokens and messages of the session in the result. */
 void maki_turn_report_context(maki_turn_state *w);
@@ -154,7 +154,7 @@ maki_status maki_turn_add_event(maki_turn_state *w, const char *type, maki_json_
 maki_status maki_turn_record(maki_turn_state *w, maki_status st, const maki_err *why,
                              maki_err *err);
 /* Read the last prompt, and what earlier replies and errors of this model reported, from the events of the session. */
-maki_status maki_turn_recall(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_read_state(maki_turn_state *w, maki_err *err);
 
 /* turn_tools.c: run the calls of the reply and record their results. */
 maki_status maki_turn_run_calls(maki_turn_state *w, maki_err *err);
@@ -163,6 +163,6 @@ typedef maki_status (*maki_reply_row_fn)(maki_turn_state *w, maki_str row, maki_
 maki_status maki_turn_each_reply(maki_turn_state *w, maki_reply_row_fn fn, maki_err *err);
 
 /* turn_prepare.c: start a thread that prepares a summary, if it is due. */
-void maki_turn_prepare(maki_turn_state *w);
+void maki_turn_prepare_summary(maki_turn_state *w);
 
 #endif

@@ -23,7 +23,7 @@ static bool is_same_provider(const maki_provider *a, const maki_provider *b)
            a->max_tokens == b->max_tokens && a->window == b->window;
 }
 
-maki_status maki_turn_choose(maki_turn_state *w, maki_err *err)
+maki_status maki_turn_select_provider(maki_turn_state *w, maki_err *err)
 {
     maki_turns *t = w->turns;
     const maki_turns_options *o = w->options;
@@ -88,7 +88,7 @@ static maki_status count_others(maki_turn_state *w, maki_err *err)
     return st;
 }
 
-maki_status maki_turn_measure(maki_turn_state *w, maki_err *err)
+maki_status maki_turn_find_limits(maki_turn_state *w, maki_err *err)
 {
     maki_status st = find_limits(w, err);
     if (st == MAKI_OK) st = count_others(w, err);

@@ -50,7 +50,7 @@ bool maki_turns_wait(maki_turns *turns)
     return p->written;
 }
 
-void maki_turn_prepare(maki_turn_state *w)
+void maki_turn_prepare_summary(maki_turn_state *w)
 {
     maki_preparing *p = &w->turns->preparing;
     double percent = 100 * w->result->tokens / w->limits.window;

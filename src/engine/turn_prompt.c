@@ -182,7 +182,7 @@ static maki_status open_workspace(prompt_builder *m, maki_err *err)
     return st;
 }
 
-maki_status maki_turn_prompt(maki_turn_state *w, maki_err *err)
+maki_status maki_turn_build_prompt(maki_turn_state *w, maki_err *err)
 {
     prompt_builder m = { .w = w };
     maki_str text = { "", 0 }, timestamp = { "", 0 };

@@ -263,7 +263,7 @@ maki_status maki_turn_record(maki_turn_state *w, maki_status st, const maki_err 
 
 /* ---- from earlier turns ------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_recall(maki_turn_state *w, maki_err *err)
+maki_status maki_turn_read_state(maki_turn_state *w, maki_err *err)
 {
     maki_exchange_state recalled;
     maki_status st = maki_exchange_state_read(maki_conv_log(w->conv), w->model,

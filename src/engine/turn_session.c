@@ -61,7 +61,7 @@ static maki_status resolve_key(maki_turn_state *w, maki_err *err)
                              sizeof w->result->path, err);
 }
 
-maki_status maki_turn_resolve(maki_turn_state *w, maki_err *err)
+maki_status maki_turn_find_session(maki_turn_state *w, maki_err *err)
 {
     const char *path = w->request->path;
     maki_session_location location;
@@ -117,18 +117,18 @@ static maki_status read_settings(maki_turn_state *w, maki_err *err)
     return level.len ? maki_thinking_named(level, &w->thinking, err) : MAKI_OK;
 }
 
-maki_status maki_turn_open(maki_turn_state *w, maki_err *err)
+maki_status maki_turn_open_session(maki_turn_state *w, maki_err *err)
 {
     maki_conv_options options = { .create = true, .durability = w->options->durability };
     maki_status st = maki_conv_open(w->options->env, w->result->path, &options, &w->conv, err);
     if (st == MAKI_OK) st = read_session(w, err);
     if (st == MAKI_OK) st = read_settings(w, err);
-    return st == MAKI_OK ? maki_turn_recall(w, err) : st;
+    return st == MAKI_OK ? maki_turn_read_state(w, err) : st;
 }
 
 /* ---- the user's rows ----------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_receive(maki_turn_state *w, maki_err *err)
+maki_status maki_turn_append_message(maki_turn_state *w, maki_err *err)
 {
     const maki_turn_request *q = w->request;
     maki_status st = MAKI_OK;

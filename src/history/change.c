@@ -221,7 +221,7 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
 
 /* ---- append, add an event -------------------------------------------------------------------------------------- */
 
-maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
+maki_status maki_json_to_one_line(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
 {
     *out = json;
     if (!memchr(json.ptr, '\n', json.len) && !memchr(json.ptr, '\r', json.len)) return MAKI_OK;
@@ -244,7 +244,7 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
     conv->facts.checked = conv->checked;
     for (size_t i = 0; st == MAKI_OK && i < count; i++) {
         maki_str line;
-        st = maki_join_lines(messages[i], &arena, &line, err);
+        st = maki_json_to_one_line(messages[i], &arena, &line, err);
         if (st == MAKI_OK) st = maki_log_add_row(conv->log, line, &out->seq, err);
     }
     conv->facts.checked = false; /* rows of other writers are not checked */

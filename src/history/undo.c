@@ -184,7 +184,8 @@ maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_
     maki_status st = MAKI_OK;
     if (seq == 0) st = maki_fail(err, MAKI_INVALID, "messages are counted from 1");
     ctx.seq = seq - 1;
-    if (st == MAKI_OK && message.len) st = maki_join_lines(message, &arena, &ctx.message, err);
+    if (st == MAKI_OK && message.len)
+        st = maki_json_to_one_line(message, &arena, &ctx.message, err);
     if (st == MAKI_OK) st = maki_conv_change(conv, expect, decide_rewind, &ctx, out, err);
     maki_arena_free(&arena);
     return st;

@@ -246,7 +246,7 @@ static maki_status find_old_range(maki_pruning *p, maki_err *err)
     return st;
 }
 
-uint64_t maki_pruning_shown(const maki_trim *trim, uint64_t units)
+uint64_t maki_pruning_shown_units(const maki_trim *trim, uint64_t units)
 {
     uint64_t removed = 0;
     if (!trim || trim->restores) return units;

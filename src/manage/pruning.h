@@ -84,7 +84,7 @@ maki_status maki_pruning_run(maki_manage_state *work, const maki_step *step,
                              maki_err *err);
 
 /* The units of a text of `units` that are shown with this trim (or NULL). */
-uint64_t maki_pruning_shown(const maki_trim *trim, uint64_t units);
+uint64_t maki_pruning_shown_units(const maki_trim *trim, uint64_t units);
 
 /* An upper bound of what pruning tool output can save, from the index alone. */
 maki_status maki_pruning_limit(maki_manage_state *work, const maki_step *step, double *tokens,

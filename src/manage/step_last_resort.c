@@ -74,8 +74,8 @@ static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint
         if (!maki_apply_trims_find(row, i, 0, &string) ||
             maki_json_kind_of(string) != MAKI_JSON_STRING)
             continue;
-        uint64_t n = maki_pruning_shown(maki_view_trim(view, seq, i, 0),
-                                        maki_json_units(maki_json_inside(string)));
+        uint64_t n = maki_pruning_shown_units(maki_view_trim(view, seq, i, 0),
+                                              maki_json_units(maki_json_inside(string)));
         if (n <= *units) continue;
         *units = n;
         *block = i;

@@ -44,7 +44,7 @@ static maki_status trim_output(maki_pruning *p, const maki_pruning_part *piece, 
     const maki_step *step = p->step;
     if (!prunable(step, piece)) return MAKI_OK;
     uint64_t units = units_of(piece), kept = step->head_chars + step->tail_chars;
-    uint64_t shown = maki_pruning_shown(piece->trim, units);
+    uint64_t shown = maki_pruning_shown_units(piece->trim, units);
     maki_cut cut = { step->head_chars, units - step->tail_chars, { "", 0 } };
     if (units <= step->max_chars || kept >= units) {
         t->chars += shown;

@@ -19,7 +19,7 @@ maki_status maki_context_use_read(const maki_op_call *call, maki_conv *conv, mak
     return st == MAKI_OK ? maki_context_use_of(conv, &given, out, err) : st;
 }
 
-void maki_put_threshold(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy)
+void maki_write_threshold(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy)
 {
     double percent = maki_policy_threshold(policy, limits->threshold);
     if (percent <= MAKI_THRESHOLD_MAX) maki_jw_field_number(out, "threshold", percent);
@@ -27,7 +27,7 @@ void maki_put_threshold(maki_jw *out, const maki_run_limits *limits, const maki_
         maki_jw_field_number(out, "thresholdTokens", limits->threshold_tokens);
 }
 
-void maki_put_usage(maki_jw *out, const maki_context_use *use, double tokens)
+void maki_write_context_use(maki_jw *out, const maki_context_use *use, double tokens)
 {
     char percent[24];
     double window = use->limits.window;
@@ -35,7 +35,7 @@ void maki_put_usage(maki_jw *out, const maki_context_use *use, double tokens)
     maki_jw_print(out, "'contextUsage':%z,'tokens':%f,'window':%f", percent, tokens, window);
 }
 
-void maki_put_view_change(maki_jw *out, const maki_view_change *effect)
+void maki_write_view_change(maki_jw *out, const maki_view_change *effect)
 {
     char words[MAKI_VIEW_CHANGE_MAX];
     maki_view_change_text(effect, words);

@@ -286,7 +286,7 @@ maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_
     return st;
 }
 
-maki_status maki_form_choose(maki_op_call *call, const maki_op_row *row, size_t *form,
+maki_status maki_form_select(maki_op_call *call, const maki_op_row *row, size_t *form,
                              maki_err *err)
 {
     const maki_op_info *op = &row->info;

@@ -77,7 +77,7 @@ static void write_change(maki_jw *out, const maki_change *c, const maki_context_
     maki_jw_print(out, "{'event':%i,'seq':%i", c->event, c->seq);
     put_head(out, c->head);
     maki_jw_print(out, "'removed':%i", c->effect.hidden);
-    maki_put_view_change(out, &c->effect);
+    maki_write_view_change(out, &c->effect);
     maki_jw_print(out, "'visible':%i,'tokensBefore':%f,'tokensAfter':%f", c->visible,
                   maki_context_tokens(use, (double)c->tokens_before),
                   maki_context_tokens(use, (double)c->tokens_after));

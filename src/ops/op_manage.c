@@ -155,7 +155,7 @@ static void write_limits(maki_jw *out, const maki_run_limits *limits, const maki
 {
     maki_jw_print(out, "'contextWindow':%f,'windowFrom':%s", limits->window,
                   maki_str_of(limits->window_from));
-    maki_put_threshold(out, limits, policy);
+    maki_write_threshold(out, limits, policy);
     maki_jw_field_text(out, "model", limits->model);
     if (limits->small) maki_jw_print(out, "'windowSmall':true");
     if (limits->threshold_invalid) maki_jw_print(out, "'thresholdInvalid':true");
@@ -171,7 +171,7 @@ static void write_report(maki_jw *out, const maki_run_limits *limits, const maki
                   report->tokens_before, report->tokens_after,
                   maki_reduction(report->tokens_before, report->tokens_after),
                   report->effect.hidden, report->ms);
-    maki_put_view_change(out, &report->effect);
+    maki_write_view_change(out, &report->effect);
     maki_summary_usage_write(out, &report->usage);
     maki_fact_coverage_write(out, &report->coverage);
     maki_fallback_write(out, &report->fallback_reason);
@@ -355,7 +355,7 @@ maki_status maki_op_manage_undo(maki_op_call *call, maki_jw *out, maki_err *err)
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'run':%i,'events':%i,'removed':%i", (uint64_t)undone.run,
                   (uint64_t)undone.events, undone.effect.hidden);
-    maki_put_view_change(out, &undone.effect);
+    maki_write_view_change(out, &undone.effect);
     maki_jw_print(out, "'tokensBefore':%f,'tokensAfter':%f}",
                   maki_context_tokens(&use, undone.tokens_before),
                   maki_context_tokens(&use, undone.tokens_after));

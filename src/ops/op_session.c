@@ -83,7 +83,7 @@ static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
     uint64_t tokens = 0;
     if (maki_context_use_of_session(conv, s, &none, &use, NULL) == MAKI_OK &&
         maki_conv_tokens_cached(conv, &tokens, NULL) == MAKI_OK)
-        maki_put_usage(out, &use, maki_context_tokens(&use, (double)tokens));
+        maki_write_context_use(out, &use, maki_context_tokens(&use, (double)tokens));
 }
 
 /* Is each word in the title or in the key?  Words are separated by spaces, ideographic ones too. */
@@ -118,7 +118,7 @@ static bool write_session(const maki_op_call *call, maki_jw *out, const maki_ses
         return false;
     }
     maki_jw_object(out);
-    maki_put_session(out, s);
+    maki_write_session_fields(out, s);
     maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i", maki_str_of(title), s->updated,
                   s->messages);
     if (opened) write_use(call, out, conv, s);
@@ -250,7 +250,7 @@ maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err
         maki_jw_print(out, "{'messages':%i,'events':%i,'visible':%i",
                       maki_log_last(maki_conv_log(conv)), maki_log_events(maki_conv_log(conv)),
                       total.messages);
-        maki_put_usage(out, &use, maki_context_tokens(&use, (double)total.tokens));
+        maki_write_context_use(out, &use, maki_context_tokens(&use, (double)total.tokens));
         maki_jw_print(out, "'view':[");
         st = maki_conv_each(conv, view, write_message, &s, err);
         maki_jw_print(out, "]");

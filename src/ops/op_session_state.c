@@ -50,7 +50,7 @@ static maki_status open_config(const maki_op_call *call, const maki_config **out
     return st;
 }
 
-void maki_put_session(maki_jw *out, const maki_session *s)
+void maki_write_session_fields(maki_jw *out, const maki_session *s)
 {
     maki_jw_print(out,
                   "'id':%s,'agentId':%s,'sessionKey':%z,'channel':%z,'state':%z,'model':%s,"
@@ -122,7 +122,7 @@ maki_status maki_op_session_resolve(maki_op_call *call, maki_jw *out, maki_err *
                                   maki_input_bool(call, "new", false), &resolved, err);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'made':%b", resolved.created);
-    maki_put_session(out, &resolved.session);
+    maki_write_session_fields(out, &resolved.session);
     maki_jw_print(out, "'note':%z}", resolved.note);
     return MAKI_OK;
 }
@@ -187,7 +187,7 @@ static maki_status change_session(maki_op_call *call, const char *path,
     maki_status st = maki_session_set(&call->m->env, path, to, &s, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    maki_put_session(out, &s);
+    maki_write_session_fields(out, &s);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -350,7 +350,7 @@ maki_status maki_op_session_limit(maki_op_call *call, maki_jw *out, maki_err *er
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'limit':%i,'turns':%i,'left':%i,'event':%i,'removed':%i", limit,
                   limited.turns, limited.left, limited.change.event, limited.change.effect.hidden);
-    maki_put_view_change(out, &limited.change.effect);
+    maki_write_view_change(out, &limited.change.effect);
     maki_jw_end_object(out);
     return MAKI_OK;
 }

@@ -209,15 +209,15 @@ static void write_status(const maki_op_call *call, maki_jw *out, const part_coun
     for (size_t i = 0; i < PARTS; i++)
         visible += c->messages[i];
     maki_jw_object(out);
-    maki_put_session(out, &use->session);
+    maki_write_session_fields(out, &use->session);
     double tokens = write_parts(out, c, use->scale);
     maki_jw_print(out, "'messagesCount':%i,'compressionCount':%i,'lastCompression':%z", visible,
                   compressions, ago);
-    maki_put_usage(out, use, tokens);
+    maki_write_context_use(out, use, tokens);
     maki_jw_print(out, "'countedFor':%s,'exact':%b,'scale':%f,'pinned':%i,'windowFrom':%z",
                   maki_str_of(use->limits.model), use->exact, use->scale,
                   (uint64_t)c->view->pin_count, use->limits.window_from);
-    maki_put_threshold(out, &use->limits, policy);
+    maki_write_threshold(out, &use->limits, policy);
     maki_jw_end_object(out);
 }
 

@@ -84,7 +84,7 @@ maki_status maki_fields_index(maki_op_call *call, maki_err *err);
 maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_field *fields,
                               maki_err *err);
 /* Check that the input is an object, and find the form of the row that it selects. */
-maki_status maki_form_choose(maki_op_call *call, const maki_op_row *row, size_t *form,
+maki_status maki_form_select(maki_op_call *call, const maki_op_row *row, size_t *form,
                              maki_err *err);
 
 /* A field of the input; false when it is missing or null.  Uses the index: does not walk the input again. */

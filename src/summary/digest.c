@@ -47,7 +47,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
 
 /* ---- inserting into the sets ------------------------------------------------------------------------ */
 
-void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text)
+void maki_digest_add_fact(maki_digest *d, maki_fact kind, maki_str text)
 {
     uint64_t key = maki_text_item_key(text) ^ (uint64_t)kind << 1;
     size_t slot = (size_t)key % FACT_SLOTS;
@@ -62,7 +62,7 @@ void maki_digest_on_entity(void *ctx, maki_fact kind, maki_str text)
 {
     maki_digest *d = ctx;
     maki_text_set *set = kind == MAKI_FACT_PATH ? &d->files : &d->names;
-    maki_digest_fact(d, kind, text);
+    maki_digest_add_fact(d, kind, text);
     if (kind == MAKI_FACT_PATH) {
         memcpy(d->reading.file, text.ptr, text.len);
         d->reading.file_len = text.len;
@@ -72,7 +72,7 @@ void maki_digest_on_entity(void *ctx, maki_fact kind, maki_str text)
     if (kind == MAKI_FACT_NAME) item->weight = item->count;
 }
 
-void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
+void maki_digest_add_task(maki_digest *d, maki_str text, uint8_t kind)
 {
     text = maki_str_trim(text);
     if (text.len < 3) return;
@@ -101,7 +101,7 @@ uint64_t maki_digest_sentence_key(maki_str text)
     return h ? h : 1;
 }
 
-void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight)
+void maki_digest_add_rule(maki_digest *d, maki_str text, uint32_t weight)
 {
     maki_text_item *rule =
         maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
@@ -182,13 +182,14 @@ bool maki_digest_is_decided(maki_digest *d, maki_str text)
     return find_similar(&d->decisions, &item, 60, MAKI_BY_USER) != NULL;
 }
 
-void maki_digest_override(maki_digest *d, maki_str text)
+void maki_digest_mark_overridden(maki_digest *d, maki_str text)
 {
     maki_text_item item = { .terms = subject_of(d, text) };
     override_older(d, &item, true);
 }
 
-void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight, bool change)
+void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight,
+                              bool change)
 {
     maki_text_item *item =
         maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text, weight, d->messages);
@@ -200,7 +201,7 @@ void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t we
     if (!known) override_older(d, item, change);
 }
 
-void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden)
+void maki_digest_add_earlier_decision(maki_digest *d, maki_str text, bool overridden)
 {
     maki_text_item *item = maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text,
                                              overridden ? 1 : MAKI_WEIGHT_ALWAYS + 1, d->messages);
@@ -209,7 +210,7 @@ void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden)
     item->terms = subject_of(d, maki_text_item_text(item));
 }
 
-void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight)
+void maki_digest_add_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight)
 {
     uint64_t key = maki_digest_sentence_key(text);
     text = maki_str_trim(text);
@@ -226,7 +227,7 @@ void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t wei
     if (kind == MAKI_ABOUT || (kind == MAKI_BY_USER && item->kind != MAKI_ABOUT)) item->kind = kind;
 }
 
-void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight)
+void maki_digest_add_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight)
 {
     if (line.len == 0) return;
     maki_text_item *e =
@@ -247,15 +248,15 @@ void maki_digest_add(maki_digest *d, maki_str json)
     if (!maki_message_parts_of(json, &parts)) return;
     while (maki_message_parts_next(&parts, &part)) {
         switch (part.kind) {
-        case MAKI_PART_CALL: maki_digest_call(d, &part); break;
-        case MAKI_PART_RESULT: maki_digest_result(d, &part); break;
+        case MAKI_PART_CALL: maki_digest_add_call(d, &part); break;
+        case MAKI_PART_RESULT: maki_digest_add_result(d, &part); break;
         case MAKI_PART_MEDIUM: break;
         case MAKI_PART_TEXT:
             if (parts.is_summary) d->summaries++;
             if (parts.is_summary)
-                maki_digest_previous_summary(d, part.value);
+                maki_digest_add_previous_summary(d, part.value);
             else
-                maki_digest_text(d, parts.role, part.value);
+                maki_digest_add_text(d, parts.role, part.value);
         }
     }
 }

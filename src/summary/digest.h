@@ -143,43 +143,44 @@ struct maki_digest {
 /* ---- internals ------------------------------------------------------------------------------------- */
 
 /* Add a path, name or number as a fact, if it is new. */
-void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text);
+void maki_digest_add_fact(maki_digest *d, maki_fact kind, maki_str text);
 /* A maki_entity_fn (ctx is the digest): the same, and insert paths and names into their sets. */
 void maki_digest_on_entity(void *ctx, maki_fact kind, maki_str text);
 /* A hash of the letters and digits of a sentence, ignoring case, spaces and punctuation. */
 uint64_t maki_digest_sentence_key(maki_str text);
 /* Insert a sentence worth quoting; `kind`: who said it (MAKI_BY_...). */
-void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight);
-void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight);
-void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind);
+void maki_digest_add_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight);
+void maki_digest_add_rule(maki_digest *d, maki_str text, uint32_t weight);
+void maki_digest_add_task(maki_digest *d, maki_str text, uint8_t kind);
 /* `change`: it replaces an earlier decision. */
-void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight, bool change);
+void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight,
+                              bool change);
 /* Is the text about the same as a decision?  Mark what another sentence overrides. */
 bool maki_digest_is_decided(maki_digest *d, maki_str text);
-void maki_digest_override(maki_digest *d, maki_str text);
+void maki_digest_mark_overridden(maki_digest *d, maki_str text);
 /* Insert a decision of an earlier summary, with its state. */
-void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden);
+void maki_digest_add_earlier_decision(maki_digest *d, maki_str text, bool overridden);
 /* A line that reports an error; `link`: the run or file it came from; 0: unknown. */
-void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight);
+void maki_digest_add_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight);
 
 /* sentence.c: one sentence of the text that is being read; `item`: of a list.
  * True: it was inserted as a rule, decision or task of a person. */
-bool maki_digest_sentence(maki_digest *d, maki_str sentence, bool item);
+bool maki_digest_add_sentence(maki_digest *d, maki_str sentence, bool item);
 /* Sentences that an earlier summary quotes, as points of this kind. */
-void maki_digest_sentences(maki_digest *d, maki_str text, uint8_t kind);
+void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind);
 /* Score of a sentence: number of names, numbers, dates and quotations in it. */
 uint32_t maki_digest_score(maki_digest *d, maki_str sentence, unsigned bits);
 /* The length of the sentence that begins at text[0]. */
 size_t maki_sentence_len(maki_str text);
 
 /* prose.c: a text that a person or the model wrote. */
-void maki_digest_text(maki_digest *d, maki_role role, maki_str string);
+void maki_digest_add_text(maki_digest *d, maki_role role, maki_str string);
 /* tool_calls.c: a call, and its result. */
-void maki_digest_call(maki_digest *d, const maki_message_part *call);
-void maki_digest_result(maki_digest *d, const maki_message_part *result);
+void maki_digest_add_call(maki_digest *d, const maki_message_part *call);
+void maki_digest_add_result(maki_digest *d, const maki_message_part *result);
 /* Mark the errors of a run or file as solved; `link` 0: none. */
-void maki_digest_solved(maki_digest *d, uint64_t link);
+void maki_digest_mark_solved(maki_digest *d, uint64_t link);
 /* previous_summary.c: parse a summary of earlier messages. */
-void maki_digest_previous_summary(maki_digest *d, maki_str string);
+void maki_digest_add_previous_summary(maki_digest *d, maki_str string);
 
 #endif

@@ -39,7 +39,7 @@ static void carry_text(maki_digest *d, maki_bounded_text *said, maki_str text, u
 {
     (void)unquote(text, &text);
     if (said) said->len = maki_line_copy(said->at, sizeof said->at, text);
-    maki_digest_sentences(d, text, by);
+    maki_digest_add_sentences(d, text, by);
 }
 
 /* Insert a rule of the earlier summary, with more weight than a new one in equally strong words. */
@@ -47,7 +47,7 @@ static void carry_rule(maki_digest *d, maki_str line)
 {
     bool strong = maki_keywords_in(&d->keywords, line) & MAKI_KEYWORD_RULE;
     maki_entities_in(line, maki_digest_on_entity, d);
-    if (unquote(line, &line)) maki_digest_rule(d, line, MAKI_WEIGHT_ALWAYS + strong);
+    if (unquote(line, &line)) maki_digest_add_rule(d, line, MAKI_WEIGHT_ALWAYS + strong);
 }
 
 /* Remove the mark of an overridden decision; false: there is none. */
@@ -71,14 +71,14 @@ static bool carry_decision(maki_digest *d, maki_str line)
     maki_entities_in(line, maki_digest_on_entity, d);
     bool overridden = remove_overridden_mark(&line);
     if (!unquote(line, &inside)) return false;
-    maki_digest_carry_decision(d, inside, overridden);
+    maki_digest_add_earlier_decision(d, inside, overridden);
     return true;
 }
 
 static void carry_point(maki_digest *d, maki_str line, uint8_t kind)
 {
     bool overridden = remove_overridden_mark(&line);
-    maki_digest_sentences(d, line, kind);
+    maki_digest_add_sentences(d, line, kind);
     maki_text_item *item = maki_text_set_find(&d->points, maki_digest_sentence_key(line));
     if (item && overridden) item->state = MAKI_DECISION_OVERRIDDEN;
 }
@@ -127,7 +127,7 @@ static void carry_error(maki_digest *d, maki_str line, uint8_t state)
         text = maki_str_to(text, arrow);
     }
     uint64_t link = command.len ? maki_text_item_key(command) : 0; /* of a run or a file alike */
-    maki_digest_error(d, text, link, 4);
+    maki_digest_add_error(d, text, link, 4);
     maki_text_item *e = maki_text_set_find(&d->errors, maki_text_item_key(text));
     if (e) e->state = state;
     if (e) maki_text_set_set_detail(&d->errors, e, fix);
@@ -210,7 +210,7 @@ static void carry_line(maki_digest *d, maki_str line)
     if (d->section == MAKI_SEC_FILES) {
         if (d->part != MAKI_LABEL_CODE) carry_file(d, line);
     } else if (d->section == MAKI_SEC_PENDING) {
-        maki_digest_task(d, line, MAKI_TASK_SENTENCE);
+        maki_digest_add_task(d, line, MAKI_TASK_SENTENCE);
     } else if (!carry_labelled(d, line)) {
         carry_point(d, line, MAKI_BY_USER);
     }
@@ -238,7 +238,7 @@ static void on_line(void *ctx, maki_str line, bool more)
     carry_line(d, line);
 }
 
-void maki_digest_previous_summary(maki_digest *d, maki_str string)
+void maki_digest_add_previous_summary(maki_digest *d, maki_str string)
 {
     d->section = MAKI_SEC_PREVIOUS;
     d->part = MAKI_LABELS;

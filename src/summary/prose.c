@@ -63,7 +63,7 @@ static bool parse_checkbox(maki_digest *d, maki_str line)
     if (line.len < 5 || line.ptr[0] != '[' || line.ptr[2] != ']') return false;
     maki_str text = maki_str_from(line, 3);
     if (line.ptr[1] == ' ' || line.ptr[1] == '-') {
-        maki_digest_task(d, text, MAKI_TASK_CHECKBOX);
+        maki_digest_add_task(d, text, MAKI_TASK_CHECKBOX);
         return true;
     }
     if (line.ptr[1] != 'x' && line.ptr[1] != 'X') return false;
@@ -77,7 +77,7 @@ static void add_pasted_error(maki_digest *d, maki_str line)
     if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_ERROR_LINE) ||
         (bits & MAKI_KEYWORD_NO_ERROR))
         return;
-    maki_digest_error(d, maki_str_trim(line), 0, 4);
+    maki_digest_add_error(d, maki_str_trim(line), 0, 4);
 }
 
 static void read_prose_line(maki_digest *d, maki_str line)
@@ -96,7 +96,8 @@ static void read_prose_line(maki_digest *d, maki_str line)
     while (text.len) {
         maki_str sentence = maki_str_to(text, maki_sentence_len(text));
         if (line.len > PASTED_MAX) add_pasted_error(d, sentence);
-        if (!maki_digest_sentence(d, sentence, item)) append_sentence(&d->reading.said, sentence);
+        if (!maki_digest_add_sentence(d, sentence, item))
+            append_sentence(&d->reading.said, sentence);
         text = maki_str_from(text, sentence.len);
     }
 }
@@ -187,7 +188,7 @@ static void insert_answer(maki_digest *d)
     if (r->role == MAKI_ROLE_USER && asked.len && said.len && said.len < SHORT &&
         asked.len + said.len + 5 < MAKI_DIGEST_SENTENCE) {
         int n = snprintf(both, sizeof both, "%.*s → %.*s", MAKI_PRINTED(asked), MAKI_PRINTED(said));
-        maki_digest_point(d, (maki_str){ both, (size_t)n }, MAKI_BY_USER, 6);
+        maki_digest_add_point(d, (maki_str){ both, (size_t)n }, MAKI_BY_USER, 6);
     }
     maki_text_item *question = maki_text_set_find(&d->tasks, maki_digest_sentence_key(before));
     d->asked_len = 0;
@@ -196,7 +197,7 @@ static void insert_answer(maki_digest *d)
     memcpy(d->asked, before.ptr, before.len);
 }
 
-void maki_digest_text(maki_digest *d, maki_role role, maki_str string)
+void maki_digest_add_text(maki_digest *d, maki_role role, maki_str string)
 {
     enum { REQUEST_MIN = 12 }; /* bytes: "go on" is no request */
     maki_digest_reader *r = &d->reading;

@@ -186,9 +186,9 @@ static void insert(maki_digest *d, maki_text_set *in, maki_str text, uint32_t we
 {
     maki_digest_reader *r = &d->reading;
     if (in == &d->rules)
-        maki_digest_rule(d, text, weight);
+        maki_digest_add_rule(d, text, weight);
     else
-        maki_digest_decision(d, text, MAKI_BY_USER, weight, change);
+        maki_digest_add_decision(d, text, MAKI_BY_USER, weight, change);
     r->before_set = in;
     r->before_set_key = maki_digest_sentence_key(text);
 }
@@ -218,7 +218,7 @@ static bool classify_user_sentence(maki_digest *d, const sentence *s)
     } else if (s->reason && !rule && !s->question && add_reason(d, s->text)) {
         return true;
     } else if (s->question && !rule) {
-        maki_digest_task(d, s->text, MAKI_TASK_QUESTION);
+        maki_digest_add_task(d, s->text, MAKI_TASK_QUESTION);
         return false;
     } else if (decision ? !rule || (bits & MAKI_KEYWORD_CHANGE)
                         : !rule && maki_digest_is_decided(d, s->text)) {
@@ -227,14 +227,14 @@ static bool classify_user_sentence(maki_digest *d, const sentence *s)
         insert_with_previous(d, &d->rules, s, MAKI_WEIGHT_ALWAYS);
     } else if (rule) {
         insert(d, &d->rules, s->text, s->question ? SOFT : weight, false);
-        if (decision) maki_digest_override(d, s->text);
+        if (decision) maki_digest_mark_overridden(d, s->text);
     } else if (bits & MAKI_KEYWORD_OPEN) {
-        maki_digest_task(d, s->text, MAKI_TASK_SENTENCE);
+        maki_digest_add_task(d, s->text, MAKI_TASK_SENTENCE);
         return false;
     } else if (bits & (MAKI_KEYWORD_REFER | MAKI_KEYWORD_WISH)) {
         insert(d, &d->rules, s->text, SOFT, false);
     } else {
-        if (bits & MAKI_KEYWORD_NEXT) maki_digest_task(d, s->text, MAKI_TASK_NEXT);
+        if (bits & MAKI_KEYWORD_NEXT) maki_digest_add_task(d, s->text, MAKI_TASK_NEXT);
         return false;
     }
     return true;
@@ -260,13 +260,13 @@ static bool repeats_person(maki_digest *d, maki_str text)
 static bool classify_model_sentence(maki_digest *d, const sentence *s)
 {
     if (s->question)
-        maki_digest_task(d, s->text, MAKI_TASK_QUESTION);
+        maki_digest_add_task(d, s->text, MAKI_TASK_QUESTION);
     else if (s->bits & MAKI_KEYWORD_OPEN)
-        maki_digest_task(d, s->text, MAKI_TASK_SENTENCE);
+        maki_digest_add_task(d, s->text, MAKI_TASK_SENTENCE);
     else if (s->bits & MAKI_KEYWORD_NEXT)
-        maki_digest_task(d, s->text, MAKI_TASK_NEXT);
+        maki_digest_add_task(d, s->text, MAKI_TASK_NEXT);
     else if ((s->bits & MAKI_KEYWORD_SETTLED) && !repeats_person(d, s->text))
-        maki_digest_decision(d, s->text, MAKI_BY_ASSISTANT, 2, s->bits & MAKI_KEYWORD_CHANGE);
+        maki_digest_add_decision(d, s->text, MAKI_BY_ASSISTANT, 2, s->bits & MAKI_KEYWORD_CHANGE);
     else
         return repeats_person(d, s->text);
     return true;
@@ -313,7 +313,7 @@ static bool insert_point(maki_digest *d, const sentence *s, uint8_t kind)
     uint32_t asks = (s->bits & wishes) && !s->question ? ASKED : 0;
     if (kind == MAKI_BY_ASSISTANT && s->score < 2) return false;
     if (kind == MAKI_BY_USER && (s->bits & MAKI_KEYWORD_ABOUT) && !s->question) kind = MAKI_ABOUT;
-    maki_digest_point(d, s->text, kind, s->score + (kind == MAKI_BY_ASSISTANT ? 0 : asks));
+    maki_digest_add_point(d, s->text, kind, s->score + (kind == MAKI_BY_ASSISTANT ? 0 : asks));
     return kind == MAKI_ABOUT;
 }
 
@@ -340,7 +340,7 @@ static bool opens_list(maki_digest *d, const sentence *s)
     return heading && r->list;
 }
 
-bool maki_digest_sentence(maki_digest *d, maki_str text, bool item)
+bool maki_digest_add_sentence(maki_digest *d, maki_str text, bool item)
 {
     maki_digest_reader *r = &d->reading;
     bool person = r->role != MAKI_ROLE_ASSISTANT, inserted = true;
@@ -356,7 +356,7 @@ bool maki_digest_sentence(maki_digest *d, maki_str text, bool item)
     return inserted && person;
 }
 
-void maki_digest_sentences(maki_digest *d, maki_str text, uint8_t kind)
+void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind)
 {
     while (text.len) {
         size_t n = maki_sentence_len(text);

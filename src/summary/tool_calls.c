@@ -23,7 +23,7 @@ static uint64_t add_file_use(maki_digest *d, maki_str path, maki_str tool, maki_
     };
     path = maki_str_trim(path);
     if (path.len == 0 || path.len > MAKI_ENTITY_MAX) return 0;
-    maki_digest_fact(d, MAKI_FACT_PATH, path);
+    maki_digest_add_fact(d, MAKI_FACT_PATH, path);
     uint64_t key = maki_text_item_key(path);
     maki_text_item *f = maki_text_set_add(&d->files, key, path, weights[kind], d->messages);
     f->counters[0] += kind == MAKI_TOOL_READ;
@@ -116,7 +116,7 @@ static void task_item(maki_digest *d, maki_str item)
     bool closed = maki_json_true_field(item, "completed") ||
                   maki_json_field_in(item, "status", "completed|done|cancelled|complete|finished");
     if (text.len && !closed)
-        maki_digest_task(d, text_of(text, buffer, sizeof buffer), MAKI_TASK_LIST);
+        maki_digest_add_task(d, text_of(text, buffer, sizeof buffer), MAKI_TASK_LIST);
 }
 
 static void task_line(void *ctx, maki_str line, bool more)
@@ -125,7 +125,7 @@ static void task_line(void *ctx, maki_str line, bool more)
     size_t at = maki_str_find_nocase(line, MAKI_LIT("[ ]"));
     if (at == line.len) at = maki_str_find_nocase(line, MAKI_LIT("[-]"));
     if (at < 4 && at + 3 < line.len && !more)
-        maki_digest_task(ctx, maki_str_from(line, at + 3), MAKI_TASK_LIST);
+        maki_digest_add_task(ctx, maki_str_from(line, at + 3), MAKI_TASK_LIST);
 }
 
 /* The newest list replaces all earlier ones. */
@@ -200,7 +200,7 @@ static maki_tool_args args_of(maki_digest *d, maki_str input)
     return maki_tool_args_truncated(text);
 }
 
-void maki_digest_call(maki_digest *d, const maki_message_part *part)
+void maki_digest_add_call(maki_digest *d, const maki_message_part *part)
 {
     char buffer[NAME_MAX];
     maki_str tool =
@@ -313,7 +313,7 @@ static bool comes_from(maki_digest *d, const maki_text_item *error, uint64_t lin
     return failed && maki_command_includes(maki_text_item_text(run), maki_text_item_text(failed));
 }
 
-void maki_digest_solved(maki_digest *d, uint64_t link)
+void maki_digest_mark_solved(maki_digest *d, uint64_t link)
 {
     const maki_text_item *run = maki_text_set_find(&d->runs, link);
     for (size_t i = 0; link && i < d->errors.count; i++) {
@@ -336,9 +336,9 @@ static void add_errors(maki_digest *d, uint64_t link)
     for (size_t i = 0; i < o->errors.count; i++) {
         const maki_text_item *line = &o->errors.at[i];
         if (line->weight > 1 || !special)
-            maki_digest_error(d, maki_text_item_text(line), link, line->weight);
+            maki_digest_add_error(d, maki_text_item_text(line), link, line->weight);
     }
-    if (o->errors.count == 0) maki_digest_error(d, (maki_str){ o->last, o->last_len }, link, 4);
+    if (o->errors.count == 0) maki_digest_add_error(d, (maki_str){ o->last, o->last_len }, link, 4);
 }
 
 static void finish_run(maki_digest *d, uint64_t link, bool is_error)
@@ -356,7 +356,7 @@ static void finish_run(maki_digest *d, uint64_t link, bool is_error)
     if (failed) {
         add_errors(d, link);
     } else {
-        maki_digest_solved(d, link);
+        maki_digest_mark_solved(d, link);
     }
 }
 
@@ -377,9 +377,9 @@ static void finish_other(maki_digest *d, const maki_open_call *call, bool is_err
     maki_text_item *file = uses_file(call->kind) ? maki_text_set_find(&d->files, call->link) : NULL;
     if (is_error || reports_failure(d)) {
         if (file) file->state = MAKI_FILE_FAILED;
-        maki_digest_error(d, (maki_str){ o->first, o->first_len }, call->link, 4);
+        maki_digest_add_error(d, (maki_str){ o->first, o->first_len }, call->link, 4);
     } else {
-        maki_digest_solved(d, call->link);
+        maki_digest_mark_solved(d, call->link);
     }
 }
 
@@ -392,7 +392,7 @@ static maki_open_call find_call(const maki_digest *d, maki_str id)
     return (maki_open_call){ 0 };
 }
 
-void maki_digest_result(maki_digest *d, const maki_message_part *part)
+void maki_digest_add_result(maki_digest *d, const maki_message_part *part)
 {
     maki_outcome *o = &d->outcome;
     maki_str content = part->value;

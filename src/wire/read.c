@@ -135,13 +135,13 @@ static maki_status emit_row(maki_request_reader *r, maki_str row, maki_str item)
     maki_wire_checkpoint *m = &r->checkpoint;
     maki_str role = maki_json_string(row, "role");
     if (role.len == 0) return maki_request_reader_fail(r, "must be an object with a role");
-    maki_speaker speaker = maki_speaker_of(role);
-    bool system = speaker == MAKI_SPEAKER_SYSTEM;
+    maki_author author = maki_author_of(role);
+    bool system = author == MAKI_AUTHOR_SYSTEM;
     if (!system) m->began = true;
     m->messages++;
     if (item.len) {
         size_t start = (size_t)(item.ptr - r->body.ptr);
-        if (speaker == MAKI_SPEAKER_ASSISTANT) m->turn = start;
+        if (author == MAKI_AUTHOR_ASSISTANT) m->turn = start;
         m->at = start + item.len;
         if (r->caller_checkpoint) *r->caller_checkpoint = *m;
     }

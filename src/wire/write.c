@@ -86,25 +86,25 @@ static bool has_pending(const maki_wire_writer *wr)
 
 static void end_message(maki_wire_writer *wr)
 {
-    if (wr->open != MAKI_SPEAKER_NONE) wr->format->end(wr);
-    wr->open = MAKI_SPEAKER_NONE;
+    if (wr->open != MAKI_AUTHOR_NONE) wr->format->end(wr);
+    wr->open = MAKI_AUTHOR_NONE;
     wr->single_string = false;
 }
 
-void maki_writer_begin(maki_wire_writer *wr, maki_speaker speaker)
+void maki_writer_begin(maki_wire_writer *wr, maki_author author)
 {
     const maki_content_parts beginning = {
-        .speaker = MAKI_SPEAKER_USER,
+        .author = MAKI_AUTHOR_USER,
         .single = MAKI_LIT("\"[The conversation goes on from here]\""),
     };
     bool first = !wr->any_message;
     wr->any_message = true;
-    if (wr->open == speaker) return;
-    if (first && speaker == MAKI_SPEAKER_ASSISTANT && !wr->style.no_synthetic)
-        wr->format->write_row(wr, &beginning, MAKI_SPEAKER_USER);
+    if (wr->open == author) return;
+    if (first && author == MAKI_AUTHOR_ASSISTANT && !wr->style.no_synthetic)
+        wr->format->write_row(wr, &beginning, MAKI_AUTHOR_USER);
     end_message(wr);
-    wr->open = speaker;
-    wr->format->begin(wr, speaker);
+    wr->open = author;
+    wr->format->begin(wr, author);
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
@@ -211,7 +211,7 @@ static void before_result(maki_wire_writer *wr, const maki_pending_call *pending
 {
     wr->any_message = true;
     end_calls(wr);
-    if (wr->format->merges) maki_writer_begin(wr, MAKI_SPEAKER_USER);
+    if (wr->format->merges) maki_writer_begin(wr, MAKI_AUTHOR_USER);
     if (wr->format->before_result) wr->format->before_result(wr, pending);
 }
 
@@ -313,13 +313,13 @@ bool maki_row_parts_next(maki_row_parts *iter, maki_content_part *out)
 
 static void write_row(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_speaker speaker = row->speaker;
-    if (speaker == MAKI_SPEAKER_NONE) return;
-    if (speaker == MAKI_SPEAKER_SYSTEM && wr->writing->system_place == MAKI_SYSTEM_LIST) {
+    maki_author author = row->author;
+    if (author == MAKI_AUTHOR_NONE) return;
+    if (author == MAKI_AUTHOR_SYSTEM && wr->writing->system_place == MAKI_SYSTEM_LIST) {
         if (!wr->any_message) return; /* it is written by maki_wire_write_system */
-        speaker = MAKI_SPEAKER_USER;
+        author = MAKI_AUTHOR_USER;
     }
-    wr->format->write_row(wr, row, speaker);
+    wr->format->write_row(wr, row, author);
 }
 
 static void defer(maki_wire_writer *wr, maki_str row)
@@ -347,7 +347,7 @@ static void add_row(maki_wire_writer *wr, maki_str json)
 {
     const maki_content_parts row = maki_content_parts_of(json);
     bool same_turn =
-        row.speaker == MAKI_SPEAKER_ASSISTANT && wr->collecting && wr->deferred_count == 0;
+        row.author == MAKI_AUTHOR_ASSISTANT && wr->collecting && wr->deferred_count == 0;
     if (!has_pending(wr) || same_turn) {
         write_row(wr, &row);
         return;
@@ -390,7 +390,7 @@ maki_status maki_wire_writer_end(maki_wire_writer *wr, bool *any, maki_err *err)
 
 bool maki_wire_is_system(maki_str row)
 {
-    return maki_content_parts_of(row).speaker == MAKI_SPEAKER_SYSTEM;
+    return maki_content_parts_of(row).author == MAKI_AUTHOR_SYSTEM;
 }
 
 bool maki_wire_system_is_separate(maki_protocol protocol)

@@ -96,8 +96,8 @@ static void add_row(transcript *s, maki_str row)
     static const char *const names[] = { "?", "system ", "user ", "assistant " };
     maki_content_parts pieces = maki_content_parts_of(row);
     maki_content_part piece;
-    maki_speaker by = pieces.speaker;
-    if (by == MAKI_SPEAKER_SYSTEM && s->system_is_user) by = MAKI_SPEAKER_USER;
+    maki_author by = pieces.author;
+    if (by == MAKI_AUTHOR_SYSTEM && s->system_is_user) by = MAKI_AUTHOR_USER;
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind == MAKI_CONTENT_THINKING) continue;
         if (piece.kind == MAKI_CONTENT_TEXT && maki_is_blank(piece.text)) continue;

@@ -283,7 +283,7 @@ static maki_status take_row(void *ctx, const maki_wire_message *message, maki_er
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind == MAKI_CONTENT_CALL) take_call(p, piece.id);
         if (piece.kind == MAKI_CONTENT_RESULT) take_result(p, piece.id);
-        if (piece.kind == MAKI_CONTENT_TEXT && pieces.speaker == MAKI_SPEAKER_USER && p->count)
+        if (piece.kind == MAKI_CONTENT_TEXT && pieces.author == MAKI_AUTHOR_USER && p->count)
             p->bad = true;
     }
     return MAKI_OK;
