@@ -88,7 +88,7 @@ static maki_buf as_earlier(const maki_env *env, maki_str text)
 
 static maki_status render(void *ctx, maki_str json, maki_err *err)
 {
-    maki_letters letters = { 0 };
+    maki_script_counts letters = { 0 };
     return maki_message_text(json, &letters, maki_buf_sink(ctx), err);
 }
 

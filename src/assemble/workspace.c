@@ -242,7 +242,7 @@ static void read_text(file_reader *r, uint64_t max_units, maki_str *text)
     r->report->state = end > from ? MAKI_BOOTSTRAP_WHOLE : MAKI_BOOTSTRAP_EMPTY;
     if (end > from && max_units == 0) {
         set_unreadable(r->report, "there is no space left for it");
-        r->report->state = MAKI_BOOTSTRAP_LEFT_OUT;
+        r->report->state = MAKI_BOOTSTRAP_OMITTED;
         return;
     }
     if (end - from <= max_units * UNIT_BYTES) {

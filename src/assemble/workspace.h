@@ -28,7 +28,7 @@ typedef enum maki_bootstrap_state {
     MAKI_BOOTSTRAP_NOT_REQUESTED, /* the mode does not use it */
     MAKI_BOOTSTRAP_MISSING,
     MAKI_BOOTSTRAP_UNREADABLE, /* `why` */
-    MAKI_BOOTSTRAP_LEFT_OUT,   /* no space is left in the prompt */
+    MAKI_BOOTSTRAP_OMITTED,    /* no space is left in the prompt */
     MAKI_BOOTSTRAP_EMPTY,
     MAKI_BOOTSTRAP_WHOLE,
     MAKI_BOOTSTRAP_TRIMMED

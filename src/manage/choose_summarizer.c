@@ -177,7 +177,7 @@ maki_status maki_summarizer_choose(const maki_summarizer_options *in, maki_summa
                     maki_str_is(maki_str_of(out->found.model), in->answering) && in->window > 0;
         if (same) out->found.window = (uint64_t)in->window;
         out->by_model.window = out->cheaper ? 0 : out->found.window;
-        out->by_provider = maki_summarizer_provider(&out->by_model);
+        out->by_provider = maki_summarizer_by_model(&out->by_model);
     }
     out->self = out;
     out->logger = in->logger;

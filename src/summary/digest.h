@@ -115,7 +115,7 @@ typedef struct maki_outcome {
 struct maki_digest {
     maki_keywords keywords;
     maki_line_reader lines;
-    maki_letters letters;
+    maki_script_counts letters;
     maki_text_set files, runs, errors, tasks, rules, decisions, points, names, code;
     maki_found_fact *facts; /* distinct paths, names and numbers */
     size_t fact_count;

@@ -117,7 +117,7 @@ static void add_missing(const maki_text_set *set, maki_lang lang, maki_label lab
 static maki_status append_missing(const maki_digest *d, maki_arena *arena, maki_str *text,
                                   maki_err *err)
 {
-    maki_lang lang = maki_letters_lang(&d->letters);
+    maki_lang lang = maki_script_counts_lang(&d->letters);
     maki_buf missing = maki_buf_new(arena->alloc, 1 << 16);
     add_missing(&d->rules, lang, MAKI_LABEL_RULES, *text, &missing);
     add_missing(&d->decisions, lang, MAKI_LABEL_DECISIONS, *text, &missing);

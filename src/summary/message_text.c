@@ -17,10 +17,11 @@ enum {
 /* ---- writing text ----------------------------------------------------------------------------------- */
 
 typedef struct text_writer {
-    maki_jw w;             /* the first failure sticks */
-    maki_letters *letters; /* counted in texts of people and the model; NULL: in other parts */
-    bool written;          /* anything */
-    uint64_t run;          /* pending characters that may be data, the first of them in `buffer` */
+    maki_jw w; /* the first failure sticks */
+    maki_script_counts
+        *letters; /* counted in texts of people and the model; NULL: in other parts */
+    bool written; /* anything */
+    uint64_t run; /* pending characters that may be data, the first of them in `buffer` */
     char buffer[DATA_RUN];
 } text_writer;
 
@@ -52,7 +53,7 @@ static maki_status add(void *ctx, maki_str text, maki_err *err)
 {
     text_writer *p = ctx;
     (void)err; /* the sink's error is in p->w.err */
-    if (p->letters) maki_letters_add(p->letters, text);
+    if (p->letters) maki_script_counts_add(p->letters, text);
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         if (may_be_data(c)) {
@@ -167,7 +168,8 @@ static void render_result(text_writer *p, const maki_message_part *result)
     }
 }
 
-maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err)
+maki_status maki_message_text(maki_str json, maki_script_counts *letters, maki_sink out,
+                              maki_err *err)
 {
     char label[NAME_MAX] = "summary";
     text_writer p;

@@ -21,7 +21,7 @@ enum {
     REPLY_MIN = 1000,       /* tokens that a reply may always have */
     REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: reasoning */
     HEAD_MAX = 1 << 20,     /* bytes of a prompt without the messages */
-    FRAME = 64,             /* tokens around the two messages of a request, and to spare */
+    PROMPT_OVERHEAD = 64,   /* tokens around the two messages of a request, and to spare */
     ROUNDS = 8,             /* maximum number of merges */
     SLICE = 4096            /* bytes of a text that is cut: how exactly chunks are filled */
 };
@@ -90,8 +90,8 @@ typedef struct summary_job {
     maki_tokenizer *tokenizer;
     uint64_t max_tokens; /* of a reply */
     int64_t deadline;
-    maki_letters letters; /* of the conversation so far: in which language to ask */
-    maki_spool message;   /* one message as text */
+    maki_script_counts letters; /* of the conversation so far: in which language to ask */
+    maki_spool message;         /* one message as text */
     chunks chunks;
     bool merging;         /* the chunks contain summaries */
     maki_spool summaries; /* of the full chunks, a NUL after each */
@@ -181,7 +181,7 @@ static maki_status check_reply(summary_job *a, const maki_model_usage *usage, ma
     a->text = without_reasoning(text);
     if (a->text.len == 0) return maki_refuse(err, "SUMMARY_EMPTY", "the model returned no text");
     uint64_t tokens = maki_tokenizer_count(a->tokenizer, a->text);
-    if (usage->cut || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
+    if (usage->truncated || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
         return maki_fail(err, MAKI_TOOBIG, "the model's summary is longer than %llu tokens",
                          (unsigned long long)a->max_tokens);
     if (tokens < a->chunks.tokens + (a->merging ? 1 : 0)) return MAKI_OK;
@@ -226,7 +226,7 @@ static maki_status call_model(summary_job *a, maki_prompt prompt, maki_str head,
 static maki_status ask(summary_job *a, maki_err *err)
 {
     const maki_summary_settings *s = a->options->settings;
-    maki_lang lang = s->has_lang ? s->lang : maki_letters_lang(&a->letters);
+    maki_lang lang = s->has_lang ? s->lang : maki_script_counts_lang(&a->letters);
     maki_prompt prompt = maki_prompt_of(s->prompt, lang, s->has_lang);
     maki_buf head = maki_buf_new(a->options->env->alloc, HEAD_MAX);
     maki_status st = check_continue(a, err);
@@ -323,7 +323,7 @@ static uint64_t prompt_tokens(const summary_job *a)
                      maki_tokenizer_count(a->tokenizer, maki_prompt_merge((maki_lang)lang));
         if (n > limit) limit = n;
     }
-    return limit + FRAME;
+    return limit + PROMPT_OVERHEAD;
 }
 
 /* Maximum tokens of a reply: as configured, limited by the window and by the share that a summary should have. */
@@ -340,7 +340,8 @@ static maki_status set_limits(summary_job *a, uint64_t tokens, maki_err *err)
     uint64_t window = a->options->window ? a->options->window : WINDOW_UNKNOWN;
     a->max_tokens = reply_tokens(a->options->settings, window, tokens);
     double scale = maki_family_text_scale(a->family, NULL) *
-                   (1 + maki_family_text_error(a->family, NULL)); /* its tokens for one of ours */
+                   (1 + maki_family_text_error(
+                            a->family, NULL)); /* tokens of the model for one of the encoding */
     uint64_t capacity = (uint64_t)((double)(window - a->max_tokens) / scale),
              used = prompt_tokens(a);
     a->reply = maki_buf_new(a->options->env->alloc, a->max_tokens * 8 + REPLY_SLACK);
@@ -403,7 +404,7 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     return other.run(&other, request, arena, out, err);
 }
 
-maki_summarizer maki_summarizer_provider(const maki_model_summarizer_options *options)
+maki_summarizer maki_summarizer_by_model(const maki_model_summarizer_options *options)
 {
     return (maki_summarizer){ .usable = options->model != NULL, .run = run, .ctx = options };
 }

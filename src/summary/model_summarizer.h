@@ -24,6 +24,6 @@ typedef struct maki_model_summarizer_options {
 } maki_model_summarizer_options;
 
 /* All of it is borrowed and must live as long.  May be run by several threads at once if the model may. */
-maki_summarizer maki_summarizer_provider(const maki_model_summarizer_options *how);
+maki_summarizer maki_summarizer_by_model(const maki_model_summarizer_options *how);
 
 #endif

@@ -131,7 +131,8 @@ static maki_status summarize(const maki_offline_options *options,
     if (st != MAKI_OK) return st;
     maki_digest_end(w.digest);
     maki_summary_limits limits = limits_of(options, &w);
-    maki_lang lang = options->has_lang ? options->lang : maki_letters_lang(&w.digest->letters);
+    maki_lang lang =
+        options->has_lang ? options->lang : maki_script_counts_lang(&w.digest->letters);
     st = maki_summary_compose(w.digest, lang, tokenizer, &limits, working, text, err);
     if (st == MAKI_OK) st = maki_digest_count_facts(w.digest, maki_buf_str(text), &judged, err);
     out->coverage = judged.coverage;

@@ -222,7 +222,7 @@ static void on_line(void *ctx, maki_str line, bool more)
     maki_str rest;
     (void)more;
     line = strip_bullet(line);
-    maki_letters_add(&d->letters, line);
+    maki_script_counts_add(&d->letters, line);
     maki_section section = maki_heading_of(line, &rest);
     if (section != MAKI_SECTIONS) {
         d->section = section;

@@ -82,7 +82,7 @@ static void add_pasted_error(maki_digest *d, maki_str line)
 
 static void read_prose_line(maki_digest *d, maki_str line)
 {
-    maki_letters_add(&d->letters, line);
+    maki_script_counts_add(&d->letters, line);
     maki_str text = strip_markers(line);
     maki_str start = maki_str_trim(line);
     bool heading = maki_str_starts(start, MAKI_LIT("#")) || maki_str_starts(start, MAKI_LIT("**"));

@@ -77,7 +77,7 @@ static const struct text_row {
       MAKI_BOOTSTRAP_WHOLE, false, MAKI_LIT("规则") },
     { "nothing but white space", MAKI_LIT(" \n\n"), 10, MAKI_BOOTSTRAP_EMPTY, false, MAKI_LIT("") },
     { "nothing", MAKI_LIT(""), 10, MAKI_BOOTSTRAP_EMPTY, false, MAKI_LIT("") },
-    { "no budget at all", MAKI_LIT("海苔"), 0, MAKI_BOOTSTRAP_LEFT_OUT, false, MAKI_LIT("") },
+    { "no budget at all", MAKI_LIT("海苔"), 0, MAKI_BOOTSTRAP_OMITTED, false, MAKI_LIT("") },
     { "no budget, and an empty file", MAKI_LIT("\n"), 0, MAKI_BOOTSTRAP_EMPTY, false,
       MAKI_LIT("") },
     { "a byte order mark goes", MAKI_LIT("\xEF\xBB\xBF규칙"), 2, MAKI_BOOTSTRAP_WHOLE, false,
@@ -110,7 +110,7 @@ static void texts(void)
         CHECK_TEXT(r.text, row->text);
         CHECK_EQ(r.told.bytes, row->bytes.len);
         CHECK_EQ(r.told.why[0] != '\0',
-                 row->state == MAKI_BOOTSTRAP_UNREADABLE || row->state == MAKI_BOOTSTRAP_LEFT_OUT);
+                 row->state == MAKI_BOOTSTRAP_UNREADABLE || row->state == MAKI_BOOTSTRAP_OMITTED);
         end(&r);
     }
 }

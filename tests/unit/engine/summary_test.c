@@ -217,7 +217,7 @@ static void the_model(engine_kit *kit)
     CHECK_STATUS(ask_model(kit, "海苔🍙と\"quotes\"", &request, &reply, &usage), MAKI_OK, &kit->err);
     maki_buf_add_byte(&reply, '\0');
     CHECK(has(reply.ptr, "海苔🍙と\"quotes\""));
-    CHECK(usage.input_tokens > 0 && usage.output_tokens > 0 && !usage.cut);
+    CHECK(usage.input_tokens > 0 && usage.output_tokens > 0 && !usage.truncated);
     char *body = engine_kit_body(kit, 0);
     CHECK(has(body, "短く。"));
     free(body);

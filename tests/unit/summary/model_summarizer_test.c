@@ -50,7 +50,7 @@ static maki_status summarize(kit *k, const char *talk)
 {
     maki_str lines = maki_str_of(talk);
     maki_summary_request request = talk_request(&lines);
-    maki_summarizer by = maki_summarizer_provider(&k->how);
+    maki_summarizer by = maki_summarizer_by_model(&k->how);
     return by.run(&by, &request, &k->arena, &k->summary, &k->err);
 }
 
@@ -394,7 +394,7 @@ static void test_faults(void)
         k.how.window = 6200;
         fake_alloc_fail_at(&k.fe, nth);
         maki_summary_request request = talk_request(&lines);
-        maki_summarizer by = maki_summarizer_provider(&k.how),
+        maki_summarizer by = maki_summarizer_by_model(&k.how),
                         measured = maki_summarizer_measured(&by);
         maki_status st = measured.run(&measured, &request, &k.arena, &k.summary, &k.err);
         bool injected = fake_alloc_failed(&k.fe);
@@ -434,7 +434,7 @@ static void test_measured(void)
         tap_row("facts of a summary by %s", i ? "another after the model failed" : "the model");
         kit_open(&k, both[i]);
         k.model.reply = "in src/a.c max_rows";
-        maki_summarizer by = maki_summarizer_provider(&k.how),
+        maki_summarizer by = maki_summarizer_by_model(&k.how),
                         measured = maki_summarizer_measured(&by);
         CHECK_STATUS(measured.run(&measured, &request, &k.arena, &k.summary, &k.err), MAKI_OK,
                      &k.err);

@@ -314,10 +314,10 @@ static const struct {
 static void test_wording(void)
 {
     for (size_t i = 0; i < COUNT(lang_rows); i++) {
-        maki_letters letters = { 0 };
+        maki_script_counts letters = { 0 };
         tap_row("the language of \"%s\"", lang_rows[i].text);
-        maki_letters_add(&letters, maki_str_of(lang_rows[i].text));
-        CHECK_EQ(maki_letters_lang(&letters), lang_rows[i].lang);
+        maki_script_counts_add(&letters, maki_str_of(lang_rows[i].text));
+        CHECK_EQ(maki_script_counts_lang(&letters), lang_rows[i].lang);
     }
     for (size_t i = 0; i < COUNT(heading_rows); i++) {
         maki_str rest;
