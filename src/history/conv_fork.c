@@ -35,22 +35,22 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_str fields;
     const maki_view *view;
     maki_status st = maki_log_refresh(conv->log, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_adjust_cut(conv, &seq, err);
     if (st != MAKI_OK) return st;
     if (seq == 0 || seq > maki_log_last(conv->log)) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64 " to fork at", seq);
     }
-    if (st == MAKI_OK) st = maki_log_row(maki_conv_level(conv, seq)->log, seq, &row, err);
+    if (st == MAKI_OK) st = maki_log_row(maki_conv_owner(conv, seq)->log, seq, &row, err);
     if (st != MAKI_OK) return st;
-    if (ev == MAKI_NOW) ev = maki_events_at(&conv->events, seq);
+    if (ev == MAKI_NEWEST) ev = maki_events_at(&conv->events, seq);
     maki_hex(row.chain, MAKI_CHAIN_LEN, chain);
 
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
+    maki_conv_options options = { .create = true, .durability = MAKI_DURABILITY_SYNC };
     st = maki_conv_open(&conv->env, path, &options, &child, err);
     if (st != MAKI_OK) return st;
     if (maki_log_last(child->log) > 0 || maki_log_events(child->log) > 0) {
-        st = maki_fail(err, MAKI_CONFLICT, "%s is there already", path);
+        st = maki_fail(err, MAKI_CONFLICT, "%s already exists", path);
     }
     maki_json_build_begin(&build, &child->arena, err);
     maki_jw_object(&build.w);

@@ -78,12 +78,12 @@ static void read_title(maki_conv *conv, char out[TITLE_MAX])
 static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
                       const maki_session *s)
 {
-    maki_run_limits_in none = { .config = call->m->config };
+    maki_run_limits_options none = { .config = call->m->config };
     maki_context_use use;
     uint64_t tokens = 0;
     if (maki_context_use_of_session(conv, s, &none, &use, NULL) == MAKI_OK &&
         maki_conv_tokens_cached(conv, &tokens, NULL) == MAKI_OK)
-        maki_put_usage(out, &use, maki_context_tokens(&use, (double)tokens));
+        maki_write_context_use(out, &use, maki_context_tokens(&use, (double)tokens));
 }
 
 /* Is each word in the title or in the key?  Words are separated by spaces, ideographic ones too. */
@@ -118,7 +118,7 @@ static bool write_session(const maki_op_call *call, maki_jw *out, const maki_ses
         return false;
     }
     maki_jw_object(out);
-    maki_put_session(out, s);
+    maki_write_session_fields(out, s);
     maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i", maki_str_of(title), s->updated,
                   s->messages);
     if (opened) write_use(call, out, conv, s);
@@ -132,13 +132,13 @@ maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err
     char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX];
     maki_session_list list;
     maki_str value;
-    double limit = maki_in_number(call, "limit", LIST_DEFAULT);
-    bool by_agent = maki_in(call, "agent", &value);
+    double limit = maki_input_number(call, "limit", LIST_DEFAULT);
+    bool by_agent = maki_input_value(call, "agent", &value);
     if (by_agent) agent[maki_json_copy_text(value, agent, sizeof agent - 1)] = '\0';
     maki_status st = maki_field_home(call, home, err);
     if (st != MAKI_OK) return st;
     size_t max = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : (size_t)limit;
-    maki_str words = maki_in_text(call, "title");
+    maki_str words = maki_input_text(call, "title");
     st = maki_arena_status(call->arena, err);
     if (st == MAKI_OK)
         st = maki_sessions_newest(&call->m->env, home, by_agent ? agent : NULL,
@@ -239,10 +239,10 @@ maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err
     const maki_view *view;
     maki_view_totals total;
     maki_context_use use;
-    double limit = maki_in_number(call, "limit", SHOW_DEFAULT);
+    double limit = maki_input_number(call, "limit", SHOW_DEFAULT);
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
         uint64_t shown = limit < 0 ? 0 : (uint64_t)limit;
@@ -250,7 +250,7 @@ maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err
         maki_jw_print(out, "{'messages':%i,'events':%i,'visible':%i",
                       maki_log_last(maki_conv_log(conv)), maki_log_events(maki_conv_log(conv)),
                       total.messages);
-        maki_put_usage(out, &use, maki_context_tokens(&use, (double)total.tokens));
+        maki_write_context_use(out, &use, maki_context_tokens(&use, (double)total.tokens));
         maki_jw_print(out, "'view':[");
         st = maki_conv_each(conv, view, write_message, &s, err);
         maki_jw_print(out, "]");

@@ -316,8 +316,9 @@ static void add_message(canon *c, maki_str row)
     end_text(c);
 }
 
-maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
-                            maki_str row, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
+maki_status maki_canonical_hash_next(const maki_env *env,
+                                     const unsigned char before[MAKI_PREFIX_LEN], maki_str row,
+                                     unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
     unsigned char digest[MAKI_SHA256_LEN];
     canon c = { .env = env, .err = err };

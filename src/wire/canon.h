@@ -16,8 +16,9 @@ enum { MAKI_PREFIX_LEN = 16 };
 
 /* Hash a row into the prefix `before`: all zeros for the first row.  `out` may be `before`.  `row` is a message in either
  * shape of the log, checked JSON.  Fails only when out of memory, or when a temporary file cannot be written. */
-maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
-                            maki_str row, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
+maki_status maki_canonical_hash_next(const maki_env *env,
+                                     const unsigned char before[MAKI_PREFIX_LEN], maki_str row,
+                                     unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
     MAKI_MUST_CHECK;
 
 #endif
