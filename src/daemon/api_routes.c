@@ -248,17 +248,15 @@ static void get_events(maki_api_routes_reply *reply)
 }
 
 /* False: no file of the page has this path. */
-static bool get_file(maki_str path, maki_api_routes_reply *reply)
+static bool get_file(const maki_api_routes_request *request, maki_api_routes_reply *reply)
 {
-    const maki_page_file *file = maki_page_find(path);
+    const maki_page_file *file = maki_page_find(request->path);
     if (!file) return false;
-    reply->fields = "Cache-Control: no-cache\r\n"
-                    "X-Content-Type-Options: nosniff\r\n"
-                    "Referrer-Policy: no-referrer\r\n"
-                    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src "
-                    "'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
-                    "frame-ancestors 'none'\r\n";
-    answer_text(reply, file->type, (maki_str){ file->start, (size_t)(file->end - file->start) });
+    bool gzip = maki_page_accepts_gzip(request->accept_encoding);
+    bool cached = maki_page_is_cached(file, request->if_none_match);
+    reply->fields = gzip ? file->gzip_fields : file->fields;
+    answer_text(reply, file->type, cached ? (maki_str){ "", 0 } : maki_page_body(file, gzip));
+    if (cached) reply->status = 304;
     return true;
 }
 
@@ -267,7 +265,7 @@ static void get(maki_api_routes *routes, const maki_api_routes_request *request,
 {
     static const maki_str sessions = { "/maki/sessions/", 15 };
     maki_str path = request->path;
-    if (get_file(path, reply)) return;
+    if (get_file(request, reply)) return;
     if (maki_str_is(path, MAKI_LIT("/maki/health")))
         get_health(routes, reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/metrics")))

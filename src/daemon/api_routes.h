@@ -36,7 +36,7 @@ void maki_api_routes_close(maki_api_routes *routes); /* accepts NULL */
 typedef struct maki_api_routes_request {
     maki_str method, path, query; /* as sent; path without /t/{token} */
     maki_str type;                /* Content-Type */
-    maki_str accept;
+    maki_str accept, accept_encoding, if_none_match;
     maki_str body;
 } maki_api_routes_request;
 

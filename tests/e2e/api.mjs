@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
+import zlib from 'node:zlib';
 import { tempDirectory, PATIENCE_MS, quiet, readConversations, startFake, startMaki, until } from './lib.mjs';
 
 async function say(maki, text, headers = {}) {
@@ -18,6 +19,15 @@ async function say(maki, text, headers = {}) {
 }
 
 const get = (maki, path, init) => fetch(maki.url + path, init);
+
+/** Without what fetch adds and decodes: {status, headers, body}. */
+const raw = (maki, path, headers) => new Promise((resolve, reject) => {
+  http.get(maki.url + path, { headers }, async (reply) => {
+    const pieces = [];
+    for await (const piece of reply) pieces.push(piece);
+    resolve({ status: reply.statusCode, headers: reply.headers, body: Buffer.concat(pieces) });
+  }).on('error', reject);
+});
 
 test('sessions, operations and the page', async (t) => {
   const fake = await startFake(t);
@@ -100,13 +110,41 @@ test('sessions, operations and the page', async (t) => {
   });
 
   await t.test('the page and its files, with a strict policy', async () => {
-    for (const [path, type] of [['/', 'text/html'], ['/maki/page.css', 'text/css'], ['/maki/page.js', 'text/javascript']]) {
+    for (const [path, type] of [
+      ['/', 'text/html'], ['/maki/page/index.html', 'text/html'], ['/maki/page/lib/preact.js', 'text/javascript'], ['/maki/page/lib/marked.js', 'text/javascript'],
+    ]) {
       const reply = await get(maki, path);
       assert.equal(reply.status, 200);
       assert.ok(reply.headers.get('content-type').startsWith(type));
-      assert.match(reply.headers.get('content-security-policy'), /default-src 'none'/);
+      assert.equal(reply.headers.get('content-security-policy'), "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        + "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
       assert.ok((await reply.text()).length > 500);
     }
+  });
+
+  await t.test('what the page names is served', async () => {
+    const names = [...(await (await get(maki, '/')).text()).matchAll(/(?:href|src)="(maki\/[^"]+)"/g)];
+    assert.ok(names.length >= 2);
+    for (const [, name] of names) assert.equal((await get(maki, `/${name}`)).status, 200, name);
+    assert.equal((await get(maki, '/maki/page/nothing.js')).status, 404);
+    assert.equal((await get(maki, '/maki/page/../../maki.yaml')).status, 404);
+  });
+
+  await t.test('compressed for those who accept it, and sent once', async () => {
+    const plain = await raw(maki, '/', {}), compressed = await raw(maki, '/', { 'accept-encoding': 'br, gzip' });
+    assert.equal(plain.headers['content-encoding'], undefined);
+    assert.equal(compressed.headers['content-encoding'], 'gzip');
+    assert.equal(compressed.headers.vary, 'Accept-Encoding');
+    assert.deepEqual(zlib.gunzipSync(compressed.body), plain.body);
+    assert.notEqual(compressed.headers.etag, plain.headers.etag);
+    for (const { headers: { etag } } of [plain, compressed]) {
+      const again = await raw(maki, '/', { 'if-none-match': `"other", W/${etag}` });
+      assert.equal(again.status, 304);
+      assert.equal(again.body.length, 0);
+      assert.equal(again.headers['cache-control'], 'no-cache');
+    }
+    assert.equal((await raw(maki, '/', { 'if-none-match': '"other"' })).status, 200);
+    assert.equal((await raw(maki, '/', { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'], undefined);
     const head = await get(maki, '/', { method: 'HEAD' });
     assert.equal(head.status, 200);
   });
