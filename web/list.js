@@ -59,7 +59,7 @@ function Row({ session, before, current, compact }) {
         <${Fullness} session=${session}/></div>`
     : html`<div class="cells"><span class="clip">${clientOf(session)}</span><span class="clip">${session.model}</span>
         <span class="clip"><${StateOf} session=${session}/>${action && html` <span class="dim">${action}</span>`}</span>
-        <span class="n">${t('messageCount', { n: number(session.messages) })}</span>
+        <span class="n count">${t('messageCount', { n: number(session.messages) })}</span>
         <${Fullness} session=${session}/><span class="n dim">${ago(session.updatedAt)}</span></div>`;
   return html`${heading}<a class=${`item ${current ? 'on' : ''}`} href=${pathOf(session.id)} aria-current=${current ? 'page' : undefined}>
     <span class="title" dir="auto">${titleOf(session)}</span>${meta}</a>`;

@@ -272,11 +272,15 @@ maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *ou
     return guard_window(in, out, err);
 }
 
-double maki_run_limits_allowed(double window, double max_tokens)
+double maki_run_limits_reserved(double window, double max_tokens)
 {
     double wanted = max_tokens > 0 ? max_tokens : MAKI_RESERVED_OUTPUT;
-    double reserved = wanted < window / 4 ? wanted : window / 4;
-    return 0.9 * window - reserved;
+    return wanted < window / 4 ? wanted : window / 4;
+}
+
+double maki_run_limits_allowed(double window, double max_tokens)
+{
+    return 0.9 * window - maki_run_limits_reserved(window, max_tokens);
 }
 
 double maki_run_limits_target(double window, double max_tokens)

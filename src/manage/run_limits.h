@@ -61,7 +61,9 @@ typedef struct maki_run_limits {
 /* MAKI_REFUSED WINDOW_TOO_SMALL: it is under window.minimum. */
 maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err);
 
-/* The tokens that may be sent: 90 % of the window less what is reserved for the answer, min(max_tokens or 8192, a quarter). */
+/* The tokens of the window that are reserved for the answer: min(max_tokens or 8192, a quarter). */
+double maki_run_limits_reserved(double window, double max_tokens);
+/* The tokens that may be sent: 90 % of the window less what is reserved. */
 double maki_run_limits_allowed(double window, double max_tokens);
 /* The tokens that a run reduces to: min(half of the window, 70 % of what is allowed). */
 double maki_run_limits_target(double window, double max_tokens);

@@ -217,6 +217,8 @@ static void write_status(const maki_op_call *call, maki_jw *out, const part_coun
     maki_jw_print(out, "'countedFor':%s,'exact':%b,'scale':%f,'pinned':%i,'windowFrom':%z",
                   maki_str_of(use->figures.model), use->exact, use->scale,
                   (uint64_t)c->view->pin_count, use->figures.window_from);
+    maki_jw_print(out, "'reserved':%f",
+                  maki_run_limits_reserved(use->figures.window, use->figures.max_tokens));
     maki_put_threshold(out, &use->figures, policy);
     maki_jw_end_object(out);
 }

@@ -668,6 +668,7 @@ const maki_op_row maki_op_table[] = {
                 { "countedFor", "string", "the model; \"\": unknown", 1 },
                 { "scale", "number", "its tokens for one of o200k_base", 1 },
                 { "exact", "boolean", "not estimated", 1 }, { "pinned", "count", "", 1 },
+                { "reserved", "number", "tokens of the window kept free for the answer", 1 },
                 { "threshold", "number", "percent of the window at which a run starts", 0 },
                 { "thresholdTokens", "number", "the same in tokens; the lower is effective", 0 },
                 { "parts", "array", "[{part, messages, tokens}]: system, tools, systemMessages, user, assistant, toolCalls, toolResults, summaries, markers, other", 1 },
