@@ -136,15 +136,16 @@ static int64_t updated_at(maki_log *log, const maki_session *session, int64_t ne
 static void put_outline(maki_jw *out, maki_conv *conv, const maki_context_use *use,
                         const maki_outline *outline, const error_list *errors)
 {
-    char hex[2 * MAKI_CHAIN_LEN + 1], title[MAKI_TITLE_MAX];
+    char hex[2 * MAKI_CHAIN_LEN + 1];
     maki_log *log = maki_conv_log(conv);
     maki_hex(maki_log_head(log), MAKI_CHAIN_LEN, hex);
-    maki_session_title(conv, title);
     maki_jw_object(out);
     maki_put_session(out, &use->session);
-    maki_jw_print(out, "'title':%s,'updatedAt':%i,'last':%i,'events':%i,'head':%z,'visible':%i",
-                  maki_str_of(title), updated_at(log, &use->session, errors->newest), outline->last,
-                  maki_log_events(log), hex, maki_view_count(outline->view));
+    maki_jw_print(
+        out, "'title':%s,'client':%s,'updatedAt':%i,'last':%i,'events':%i,'head':%z,'visible':%i",
+        maki_str_of(use->session.title), maki_str_of(use->session.client),
+        updated_at(log, &use->session, errors->newest), outline->last, maki_log_events(log), hex,
+        maki_view_count(outline->view));
     put_rows(out, outline);
     put_pins(out, outline->view);
     put_shortened(out, outline->view);

@@ -78,7 +78,7 @@ static maki_status read_origin(const maki_op_call *call, origin_text *t, maki_or
     if (st == MAKI_OK) st = maki_in_cstring(call, "group", t->group, PART_MAX, err);
     if (st == MAKI_OK) st = maki_in_cstring(call, "thread", t->thread, PART_MAX, err);
     if (!t->agent[0]) snprintf(t->agent, sizeof t->agent, "%s", MAKI_AGENT_DEFAULT);
-    *out = (maki_origin){ t->agent, t->channel, t->sender, t->group, t->thread };
+    *out = (maki_origin){ t->agent, t->channel, t->sender, t->group, t->thread, NULL };
     return st;
 }
 

@@ -80,6 +80,7 @@ maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_
     copy_name(in->upstream, x->upstream, sizeof x->upstream);
     copy_name(in->path, x->path, sizeof x->path);
     copy_name(in->model, x->model, sizeof x->model);
+    copy_name(in->client, x->client, sizeof x->client);
     if (x->named) write_session_key(in->session, x->name, sizeof x->name);
     maki_status st = init_scopes(x, in, err);
     if (st != MAKI_OK) {
@@ -234,8 +235,7 @@ static maki_status lookup(maki_exchange *x, const unsigned char *prefix, maki_pr
 static maki_status open_at(maki_exchange *x, const unsigned char *session, const maki_point *point,
                            maki_live_conversation **live, maki_err *err)
 {
-    maki_status st =
-        maki_proxy_open_conversation(x->proxy, session, false, (maki_str){ "", 0 }, live, err);
+    maki_status st = maki_proxy_open_conversation(x->proxy, session, NULL, live, err);
     return st == MAKI_OK ? maki_live_has(*live, point, err) : st;
 }
 
@@ -352,7 +352,7 @@ static maki_status create_conversation(maki_exchange *x, parent *f, maki_err *er
     if (st != MAKI_OK) return st;
     f->session[6] = (unsigned char)((f->session[6] & 0x0f) | 0x40); /* a UUID, version 4 */
     f->session[8] = (unsigned char)((f->session[8] & 0x3f) | 0x80);
-    st = maki_proxy_open_conversation(p, f->session, true, maki_str_of(x->name), &f->live, err);
+    st = maki_proxy_open_conversation(p, f->session, x, &f->live, err);
     if (st != MAKI_OK) return st;
     memcpy(x->session, f->session, sizeof x->session);
     if (x->named) st = maki_exchange_insert(x, root, &beginning, 1, err);

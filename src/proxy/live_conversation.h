@@ -51,7 +51,8 @@ typedef struct maki_live_conversation {
 typedef struct maki_live_options {
     const char *directory; /* of the sessions */
     bool create;
-    maki_str key;              /* session key of a new conversation; len 0: none */
+    maki_str key;    /* session key of a new conversation, a JSON string; len 0: none */
+    maki_str client; /* of a new conversation, text that needs no escapes; len 0: unknown */
     maki_tokenizer *tokenizer; /* of MAKI_FAMILY */
     struct maki_journal *journal;
     const struct maki_logger *logger; /* borrowed; NULL: nothing is logged */

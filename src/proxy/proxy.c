@@ -126,7 +126,7 @@ static void evict_oldest(maki_proxy *p)
 
 maki_status maki_proxy_open_conversation(maki_proxy *p,
                                          const unsigned char session[MAKI_SESSION_BYTES],
-                                         bool create, maki_str key, maki_live_conversation **out,
+                                         const maki_exchange *creator, maki_live_conversation **out,
                                          maki_err *err)
 {
     int64_t now = p->env.clock->now_ms(p->env.clock);
@@ -137,8 +137,9 @@ maki_status maki_proxy_open_conversation(maki_proxy *p,
         return MAKI_OK;
     }
     maki_live_options options = { .directory = p->sessions,
-                                  .create = create,
-                                  .key = key,
+                                  .create = creator != NULL,
+                                  .key = maki_str_of(creator ? creator->name : ""),
+                                  .client = maki_str_of(creator ? creator->client : ""),
                                   .tokenizer = p->tokenizer,
                                   .journal = p->journal,
                                   .logger = p->options.logger };

@@ -35,7 +35,7 @@ struct maki_exchange {
     char reason[128]; /* why upstream gave no reply; "": unknown */
     bool named;       /* x-maki-session */
     bool has_id;      /* the client names its conversations */
-    char upstream[64], path[160], model[96];
+    char upstream[64], path[160], model[96], client[40];
     char name[160]; /* the session key of a new conversation, a JSON string; "" for none */
     char client_id[128];
 
@@ -58,10 +58,11 @@ struct maki_exchange {
     maki_exchange *next, **link; /* in proxy->unwritten; link NULL: not in the list */
 };
 
-/* The conversation of this session, opened if it is not open; `create`: a new one.  Borrowed until the next call. */
+/* The conversation of this session, opened if it is not open; with `creator` a new one, of that exchange.  Borrowed until
+ * the next call. */
 maki_status maki_proxy_open_conversation(maki_proxy *proxy,
                                          const unsigned char session[MAKI_SESSION_BYTES],
-                                         bool create, maki_str key, maki_live_conversation **out,
+                                         const maki_exchange *creator, maki_live_conversation **out,
                                          maki_err *err);
 
 /* Close and delete a conversation that was created for an exchange that could not be recorded. */

@@ -294,9 +294,7 @@ static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
     maki_wire_result result = { .rows = NULL };
     unlink_unwritten(x);
     maki_status st = x->reply ? maki_wire_reply_end(x->reply, &result, err) : MAKI_OK;
-    if (st == MAKI_OK)
-        st = maki_proxy_open_conversation(x->proxy, x->session, false, (maki_str){ "", 0 }, live,
-                                          err);
+    if (st == MAKI_OK) st = maki_proxy_open_conversation(x->proxy, x->session, NULL, live, err);
     if (st != MAKI_OK) return st;
     const char *end = end_name(x, kind, &result);
     st = write_reply(x, *live, &result, end, err);
@@ -333,9 +331,9 @@ maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
         *err = x->failure;
         return err->status;
     }
-    maki_status st = x->written ? maki_proxy_open_conversation(x->proxy, x->session, false,
-                                                               (maki_str){ "", 0 }, &live, err)
-                                : write_to_log(x, kind, &live, err);
+    maki_status st = x->written
+                         ? maki_proxy_open_conversation(x->proxy, x->session, NULL, &live, err)
+                         : write_to_log(x, kind, &live, err);
     sync->journal = live != NULL;
     if (st == MAKI_OK) st = maki_live_files(live, sync->fds, err);
     if (st == MAKI_OK && x->too_long)

@@ -94,8 +94,11 @@ static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str 
     maki_json_build_begin(&build, arena, err);
     maki_jw_print(&build.w,
                   "{'type':'header','version':1,'sessionId':%z,'createdAt':%i,'sessionKey':%z,"
-                  "'channel':%z}",
+                  "'channel':%z",
                   s->id, s->created, s->key, s->channel);
+    if (s->client[0]) maki_jw_print(&build.w, "'client':%z", s->client);
+    if (s->title[0]) maki_jw_print(&build.w, "'title':%z", s->title);
+    maki_jw_end_object(&build.w);
     return maki_json_build_end(&build, arena, out, err);
 }
 
@@ -208,6 +211,7 @@ static maki_status find_or_create(const maki_env *env, const maki_session_index_
     snprintf(s->agent, sizeof s->agent, "%s", from->agent);
     snprintf(s->key, sizeof s->key, "%s", key);
     snprintf(s->channel, sizeof s->channel, "%s", from->channel);
+    snprintf(s->client, sizeof s->client, "%s", from->client ? from->client : "");
     memcpy(s->overrides, before.overrides, sizeof s->overrides);
     st = create_session(env, index_in->home, s, err);
     if (st == MAKI_OK && found) st = archive_others(env, index_in, s, err);

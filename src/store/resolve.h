@@ -20,6 +20,7 @@ bool maki_scope_named(maki_str name, maki_scope *out);
 /* Where a message came from; "" where unknown. */
 typedef struct maki_origin {
     const char *agent, *channel, *sender, *group, *thread;
+    const char *client; /* the program that creates the session; NULL: unknown */
 } maki_origin;
 
 /* MAKI_INVALID: a part is missing or not valid in a key; the error names it. */

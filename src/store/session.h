@@ -15,7 +15,14 @@
 
 #include "base/limits.h"
 
-enum { MAKI_CHANNEL_MAX = 64, MAKI_OVERRIDES_MAX = 400 };
+enum {
+    MAKI_CHANNEL_MAX = 64,
+    MAKI_OVERRIDES_MAX = 400,
+    MAKI_TITLE_MAX = 160,
+    MAKI_CLIENT_MAX = 40,
+    MAKI_LAST_ERROR_MAX = 320,
+    MAKI_LAST_ACTION_MAX = 64
+};
 
 #define MAKI_AGENT_DEFAULT "default"
 
@@ -47,6 +54,13 @@ typedef struct maki_session {
     char channel[MAKI_CHANNEL_MAX];     /* "": none */
     char model[MAKI_MODEL_MAX];         /* of the newest reply */
     char overrides[MAKI_OVERRIDES_MAX]; /* a JSON object; "": none */
+    char title[MAKI_TITLE_MAX];         /* its name, else the first words of a person; "": none */
+    char client[MAKI_CLIENT_MAX];       /* the program that sent its requests; "": unknown */
+    uint64_t errors;                    /* of providers, in all */
+    /* JSON objects; "": none */
+    char last_error[MAKI_LAST_ERROR_MAX]; /* {ts, status, message}, if the newest request failed */
+    char last_action
+        [MAKI_LAST_ACTION_MAX]; /* {ts, type} of the newest event that changed the view */
     bool archived;
     uint64_t read_messages, read_events; /* bytes of both files that were read */
 } maki_session;

@@ -42,8 +42,19 @@ test('sessions, operations and the page', async (t) => {
     assert.equal(sessions[0].model, 'gpt-4o');
   });
 
+  await t.test('by client, as its User-Agent says', async () => {
+    await say(maki, '<system-reminder>x</system-reminder>続けて', { 'user-agent': 'claude-cli/2.1.328 (external, cli)' });
+    const list = await (await get(maki, '/maki/ops/session.list', { method: 'POST', body: '{"client":"Claude Code"}' })).json();
+    assert.deepEqual(list.sessions.map((s) => [s.title, s.client, s.errors]), [['続けて', 'Claude Code', 0]]);
+    assert.equal(list.all, 1);
+    assert.deepEqual(list.clients, ['Claude Code', 'node']);
+    assert.deepEqual(list.agents, ['proxy']);
+    const { all, sessions } = await (await get(maki, '/maki/sessions?limit=1')).json();
+    assert.deepEqual([all, sessions.length], [2, 1]);
+  });
+
   await t.test('one conversation, and what was said in it', async () => {
-    const { sessions } = await (await get(maki, '/maki/sessions')).json();
+    const { sessions } = await (await get(maki, '/maki/ops/session.list', { method: 'POST', body: '{"title":"巻き物"}' })).json();
     const talk = await (await get(maki, `/maki/sessions/${sessions[0].id}`)).json();
     assert.deepEqual(talk.view.map((m) => [m.role, m.blocks[0].text]),
       [['user', '巻き物を開いてください 📜'], ['assistant', answer]]);
@@ -104,7 +115,7 @@ test('sessions, operations and the page', async (t) => {
 
   await t.test('metrics and health', async () => {
     const text = await (await get(maki, '/maki/metrics')).text();
-    assert.match(text, /^maki_exchanges_total 2$/m);
+    assert.match(text, /^maki_exchanges_total 3$/m);
     assert.match(text, /^# TYPE maki_exchanges_total counter$/m);
     assert.equal((await (await get(maki, '/maki/health')).json()).ok, true);
   });
