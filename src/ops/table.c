@@ -600,7 +600,7 @@ const maki_op_row maki_op_table[] = {
     LOGGED("session.outline", session_outline,
          "The skeleton of a conversation: what is in view, what is hidden and why, steps, errors.", "read",
          FIELDS(CONVERSATION, REVISION),
-         FIELDS(SESSION_FIELDS, { "title", "string", "", 1 },
+         FIELDS(SESSION_FIELDS, { "title", "string", "", 1 }, { "client", "string", "the agent or program", 1 },
                 { "updatedAt", "number", "ms", 1 },
                 { "last", "count", "the newest message", 1 },
                 { "events", "count", "", 1 },
