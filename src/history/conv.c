@@ -200,6 +200,11 @@ maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const mak
     return maki_conv_view_at(conv, &(maki_view_at){ .seq = seq, .ev = ev }, out, err);
 }
 
+const maki_events *maki_conv_events(const maki_conv *conv)
+{
+    return &conv->events;
+}
+
 void maki_conv_free_view(maki_conv *conv)
 {
     for (; conv; conv = conv->parent) {

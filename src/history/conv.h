@@ -55,6 +55,8 @@ maki_str maki_conv_id(const maki_conv *conv);
  * when message seq was the newest.  Borrowed from the conversation until its next call or change. */
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err);
+/* The events that may change the view; `dead` is that of the view made last.  Borrowed until the next call. */
+const maki_events *maki_conv_events(const maki_conv *conv);
 /* Free the memory of the last view; for a conversation that stays open. */
 void maki_conv_free_view(maki_conv *conv);
 /* All messages of the log and its parents, also those that are hidden or rewound. */

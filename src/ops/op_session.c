@@ -20,8 +20,7 @@ enum {
     LIST_MAX = 1000,
     SHOW_DEFAULT = 200,
     EXCERPT_MAX = 400, /* bytes of a block's text that are shown */
-    TITLE_MAX = 160,
-    TITLE_ROWS = 8, /* messages that are searched for a title */
+    TITLE_ROWS = 8,    /* messages that are searched for a title */
     ROW_MAX = 64 << 20
 };
 
@@ -55,8 +54,7 @@ static bool title_of(maki_str row, char *out, size_t capacity)
     return false;
 }
 
-/* The title of a conversation; "" when it cannot be read. */
-static void read_title(maki_conv *conv, char out[TITLE_MAX])
+void maki_session_title(maki_conv *conv, char out[MAKI_TITLE_MAX])
 {
     maki_log *log = maki_conv_log(conv);
     maki_buf row = maki_buf_new(maki_log_env(log)->alloc, ROW_MAX);
@@ -65,7 +63,7 @@ static void read_title(maki_conv *conv, char out[TITLE_MAX])
     for (uint64_t seq = first; !found && seq <= last && seq < first + TITLE_ROWS; seq++) {
         maki_buf_clear(&row);
         if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
-            found = title_of(maki_buf_str(&row), out, TITLE_MAX);
+            found = title_of(maki_buf_str(&row), out, MAKI_TITLE_MAX);
     }
     if (!found) out[0] = '\0';
     maki_buf_free(&row);
@@ -107,12 +105,12 @@ static bool has_words(maki_str words, maki_str title, maki_str key)
 static bool write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
                           const char *home, maki_str words)
 {
-    char path[MAKI_PATH_MAX], title[TITLE_MAX] = "";
+    char path[MAKI_PATH_MAX], title[MAKI_TITLE_MAX] = "";
     maki_conv *conv = NULL;
     maki_conv_options options = { .read_only = true, .share_index = true, .threads = 1 };
     snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
     bool opened = maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK;
-    if (opened) read_title(conv, title);
+    if (opened) maki_session_title(conv, title);
     if (!has_words(words, maki_str_of(title), maki_str_of(s->key))) {
         maki_conv_close(conv);
         return false;
