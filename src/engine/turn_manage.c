@@ -11,6 +11,7 @@
 #include "engine/turn_internal.h"
 #include "manage/policy_config.h"
 #include "manage/thresholds.h"
+#include "store/event_fifo.h"
 #include "token/content.h"
 #include "token/tools_count.h"
 
@@ -136,6 +137,17 @@ static maki_status run_reporting(const maki_summarizer *self, const maki_summary
     return by->run(by, request, arena, out, err);
 }
 
+/* Report the run to the daemon of the state directory, which may have listeners. */
+static void emit_start(void *ctx, const char *reason, double tokens, double window)
+{
+    const maki_turn_work *w = ctx;
+    maki_buf json = maki_buf_new(w->options->env->alloc, MAKI_EVENT_MAX);
+    maki_managing_event(&json, maki_conv_id(w->conv), reason, tokens, window);
+    if (w->options->home)
+        maki_event_fifo_send(w->options->env, w->options->home, maki_buf_str(&json));
+    maki_buf_free(&json);
+}
+
 static maki_manage_in manage_in_of(maki_turn_work *w, const maki_summarizer *by)
 {
     const maki_run_limits *f = &w->figures;
@@ -156,7 +168,9 @@ static maki_manage_in manage_in_of(maki_turn_work *w, const maki_summarizer *by)
                              .summarizer = by,
                              .logger = w->options->logger,
                              .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
-                             .cancel_ctx = w };
+                             .cancel_ctx = w,
+                             .on_start = emit_start,
+                             .start_ctx = w };
 }
 
 static maki_status report_run(maki_turn_work *w, const maki_manage_report *report, maki_err *err)
