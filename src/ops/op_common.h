@@ -42,9 +42,6 @@ maki_status maki_role_check(maki_str message, maki_err *err);
 void maki_field_revision(const maki_op_call *call, uint64_t *seq, uint64_t *ev);
 /* The entry of a session in sessions.json without its time, as fields of the open object. */
 void maki_put_session(maki_jw *out, const maki_session *s);
-/* The title of a conversation; "" when it cannot be read. */
-enum { MAKI_TITLE_MAX = 160 };
-void maki_session_title(maki_conv *conv, char out[MAKI_TITLE_MAX]);
 
 /* {"messages": [...]}; always MAKI_OK */
 maki_status maki_answer_messages(maki_jw *out, maki_msgs list);
