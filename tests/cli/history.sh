@@ -99,6 +99,34 @@ check 'before an undo, after it, after its undo' '6 14 8' \
     "$(for s in 13 14 15; do h effective then.jsonl --seq $s --json | wc -l; done | xargs)"
 rm -f then.* forked.*
 
+# ---- a short conversation ----------------------------------------------------------------------------
+while read -r role text; do echo "{\"role\":\"$role\",\"content\":\"$text\"}"; done <<'END' >short
+user プロジェクト初期化して
+assistant npm init実行しました
+user Reactをインストール
+assistant インストール完了
+user App.tsxを作成
+assistant 作成しました
+user ボタンコンポーネント追加
+assistant Button.tsxを作成
+user スタイル調整
+assistant CSSを更新
+user ビルド実行
+assistant 成功しました
+END
+h append short.jsonl <short >/dev/null
+has 'a condense keeps its facts' ' 2 of 2 facts kept' "$(h condense short.jsonl)"
+has 'it names the files' 'App.tsx, Button.tsx' "$(view short.jsonl)"
+check 'no heading is empty' 0 "$(view short.jsonl | grep -c '\\n- *\\n\|\\n- *"\|## [^\\]*\\n\\n')"
+
+# ---- a condense imported from Roo ----------------------------------------------------------------------
+mkdir -p roo
+echo '[{"role":"user","content":"一","ts":1000,"condenseParent":"C"},{"role":"assistant","content":"둘","ts":2000,"condenseParent":"C"},{"role":"assistant","content":"まとめ","ts":2999,"isSummary":true,"condenseId":"C"},{"role":"user","content":"三","ts":3000},{"role":"assistant","content":"四","ts":5000},{"role":"user","content":"다섯","ts":7000}]' >roo/api_conversation_history.json
+echo '[{"ts":1000,"say":"text"},{"ts":6000,"say":"condense_context","contextCondense":{"condenseId":"C"}}]' >roo/ui_messages.json
+h import roo/api_conversation_history.json roo/talk.jsonl >/dev/null
+check 'it takes effect at the time of its UI message' '一둘|一둘三|まとめ三四|まとめ三四다섯' \
+    "$(for s in 2 3 4 5; do h effective roo/talk.jsonl --seq $s | awk '{ printf "%s", $NF }'; echo; done | paste -sd'|')"
+
 # ---- forks, revisions, conflicts -------------------------------------------------------------------
 has 'fork' 'Forked' "$(h fork talk.jsonl other.jsonl 4)"
 echo '{"role":"user","content":"分かれ道 🍥"}' | h append other.jsonl >/dev/null
