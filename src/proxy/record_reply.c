@@ -239,11 +239,12 @@ static maki_status insert_reply(maki_exchange *x, maki_live_conversation *live,
     for (size_t i = 0; st == MAKI_OK && i < result->row_count; i++) {
         point.seq = tip.seq - result->row_count + 1 + i;
         st = maki_live_row(live, point.seq, &tokens, &point.trace, err);
-        if (st == MAKI_OK)
-            st = maki_canon_next(&x->proxy->env, x->prefix, result->rows[i], x->prefix, err);
+        if (st == MAKI_OK) st = maki_canon_add(&x->proxy->env, &x->prefix, result->rows[i], err);
         if (st != MAKI_OK) break;
         point.tokens += tokens;
-        if (!x->by_reference) st = maki_exchange_insert(x, x->prefix, &point, 0, err);
+        if (x->by_reference) continue;
+        st = maki_exchange_insert(x, &x->prefix, &point, 0, err);
+        if (st == MAKI_OK) st = maki_exchange_insert_stripped(x, &x->prefix, &point, err);
     }
     if (st != MAKI_OK || !result->row_count) return st;
     if (result->id.len && maki_protocol_of(x->protocol)->continues_by_id) {
@@ -304,15 +305,15 @@ static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
     return st;
 }
 
-void maki_exchange_write_continued(maki_exchange *x,
-                                   const unsigned char (*prefixes)[MAKI_PREFIX_LEN], size_t count)
+void maki_exchange_write_continued(maki_exchange *x, const maki_canon_prefix *prefixes,
+                                   size_t count)
 {
     maki_live_conversation *live;
     for (maki_exchange *other = x->proxy->unwritten, *next; other; other = next) {
         bool continued = false;
         next = other->next;
         for (size_t i = 0; i < count && !continued; i++)
-            continued = memcmp(prefixes[i], other->prefix, MAKI_PREFIX_LEN) == 0;
+            continued = memcmp(prefixes[i].all, other->prefix.all, MAKI_PREFIX_LEN) == 0;
         if (!continued || memcmp(other->scope, x->scope, sizeof x->scope) != 0) continue;
         (void)write_to_log(other, MAKI_EXCHANGE_DONE, &live,
                            &other->failure); /* reported when the exchange ends */
