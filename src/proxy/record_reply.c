@@ -288,6 +288,15 @@ static void emit_event(maki_exchange *x, const maki_live_conversation *live,
                     result->usage.output, x->status, end);
 }
 
+/* The conversation of the exchange; NULL: it was deleted meanwhile, and nothing more of it is to be recorded. */
+static maki_status open_conversation(maki_exchange *x, maki_live_conversation **live, maki_err *err)
+{
+    maki_status st = maki_proxy_open_conversation(x->proxy, x->session, NULL, live, err);
+    if (st != MAKI_NOTFOUND) return st;
+    *live = NULL;
+    return MAKI_OK;
+}
+
 /* Finish the reply and write it to the log. */
 static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
                                 maki_live_conversation **live, maki_err *err)
@@ -295,8 +304,8 @@ static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
     maki_wire_result result = { .rows = NULL };
     unlink_unwritten(x);
     maki_status st = x->reply ? maki_wire_reply_end(x->reply, &result, err) : MAKI_OK;
-    if (st == MAKI_OK) st = maki_proxy_open_conversation(x->proxy, x->session, NULL, live, err);
-    if (st != MAKI_OK) return st;
+    if (st == MAKI_OK) st = open_conversation(x, live, err);
+    if (st != MAKI_OK || !*live) return st;
     const char *end = end_name(x, kind, &result);
     st = write_reply(x, *live, &result, end, err);
     x->written = st == MAKI_OK;
@@ -332,11 +341,10 @@ maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
         *err = x->failure;
         return err->status;
     }
-    maki_status st = x->written
-                         ? maki_proxy_open_conversation(x->proxy, x->session, NULL, &live, err)
-                         : write_to_log(x, kind, &live, err);
+    maki_status st =
+        x->written ? open_conversation(x, &live, err) : write_to_log(x, kind, &live, err);
     sync->journal = live != NULL;
-    if (st == MAKI_OK) st = maki_live_files(live, sync->fds, err);
+    if (st == MAKI_OK && live) st = maki_live_files(live, sync->fds, err);
     if (st == MAKI_OK && x->too_long)
         st = maki_fail(err, MAKI_TOOBIG,
                        "a reply of %" PRIu64 " bytes; a message of the log has at most %d",

@@ -5,19 +5,14 @@
 
 #include "base/json_access.h"
 #include "base/str_util.h"
+#include "wire/inserted_text.h"
 
 enum { TAG_MAX = 32 }; /* longer tags are in no row of the table */
-
-/* clang-format off */
-static const struct reminder_row { maki_str open, close; } rows[] = {
-    { { "<system-reminder>", 17 }, { "</system-reminder>", 18 } }, /* Claude Code, Qwen Code, opencode */
-};
-/* clang-format on */
 
 typedef struct reminder_scanner {
     uint64_t at;                    /* decoded bytes so far */
     uint64_t end;                   /* of the last complete reminder, with white space */
-    const struct reminder_row *row; /* the reminder that is open; NULL: none */
+    const maki_inserted_tags *row;  /* the reminder that is open; NULL: none */
     char tag[TAG_MAX];              /* the bytes since the last '<' */
     size_t tag_len;                 /* 0: not in a tag */
 } reminder_scanner;
@@ -39,8 +34,10 @@ static bool end_tag(reminder_scanner *s)
         }
         return true;
     }
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (maki_str_is(tag, rows[i].open)) s->row = &rows[i];
+    size_t count;
+    const maki_inserted_tags *rows = maki_inserted_table(&count);
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].temporary && maki_str_is(tag, rows[i].open)) s->row = &rows[i];
     }
     return s->row != NULL;
 }

@@ -4,7 +4,7 @@
  * conversation, it writes today's into the first and the newest message and leaves out those of before.  So a message
  * is the same with and without them (canon.h).
  *
- * A reminder is a block between two tags of a table in reminder.c, at the beginning of a text or after another
+ * A reminder is a block between two tags of a temporary row of inserted_text.h, at the beginning of a text or after another
  * reminder.  White space after it belongs to it.  One in the middle of a text is a text: a user may quote it. */
 #ifndef MAKI_WIRE_REMINDER_H
 #define MAKI_WIRE_REMINDER_H

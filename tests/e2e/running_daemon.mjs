@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { build, startFake, startMaki, tempDirectory, until } from './lib.mjs';
+import { build, quiet, readConversations, startFake, startMaki, tempDirectory, until } from './lib.mjs';
 
 /** Run `maki ARGUMENTS` as a person with this home and no other settings would. */
 function run(home, args, env = {}) {
@@ -133,4 +133,60 @@ test('doctor checks configuration, state directory, daemon, port and provider', 
   assert.match(reached.out, /ok     provider: 偽, model fake-1/);
   const maki = await startMaki(t, { upstream: fake.url, home });
   assert.ok(doctor('').out.includes(`ok     daemon: runs at ${maki.url} and records`));
+});
+
+test('a session that is deleted while the daemon has it open is gone; what its client says next begins another', async (t) => {
+  const fake = await startFake(t);
+  const home = tempDirectory(t);
+  const sessions = path.join(home, 'agents/proxy/sessions');
+  const maki = await startMaki(t, { upstream: fake.url, home });
+  const ask = (messages, headers = {}, stream = false) => fetch(`${maki.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer key', ...headers },
+    body: JSON.stringify({ model: 'gpt-4o', messages, stream }),
+  });
+  const say = async (messages, text, headers) => {
+    messages.push({ role: 'user', content: text });
+    const reply = await (await ask(messages, headers)).json();
+    messages.push(reply.choices[0].message);
+    await quiet(maki);
+  };
+  const texts = () => readConversations(home).map(({ said }) => said.map(({ text }) => text));
+  const remove = () => {
+    const [{ id }, ...others] = readConversations(home);
+    assert.equal(others.length, 0);
+    const done = run(home, ['session', 'delete', id, '--yes']);
+    assert.equal(done.code, 0, done.err);
+    return id;
+  };
+
+  for (const headers of [{}, { 'x-maki-session': 'cooking' }, { 'x-session-id': 'c1' }]) {
+    const messages = [];
+    await say(messages, 'first', headers);
+    await say(messages, 'second', headers);
+    const deleted = remove();
+    assert.deepEqual(fs.readdirSync(sessions).filter((name) => name.includes(deleted)), []);
+    await say(messages, 'third', headers);
+    await say(messages, 'fourth', headers);
+    assert.deepEqual(texts(), [messages.map(({ content }) => content)], 'all that the client sent is in one new log');
+    assert.notEqual(readConversations(home)[0].id, deleted);
+    remove();
+  }
+
+  // while a reply arrives: it is not recorded, the client has it whole, and the next request is recorded again
+  const messages = [{ role: 'user', content: 'slowly fake:hold:2' }];
+  const reply = await ask(messages, {}, true);
+  const reader = reply.body.getReader();
+  await reader.read();
+  const deleted = remove();
+  await reader.cancel();
+  await quiet(maki);
+  assert.deepEqual(fs.readdirSync(sessions).filter((name) => name.endsWith('.jsonl')), []);
+  await say([], 'afterwards', {});
+  assert.deepEqual(texts().map(([first]) => first), ['afterwards']);
+
+  await maki.stop('SIGKILL');
+  await startMaki(t, { upstream: fake.url, home });
+  assert.deepEqual(texts().map(([first]) => first), ['afterwards']);
+  assert.equal(fs.readdirSync(sessions).some((name) => name.includes(deleted)), false);
 });
