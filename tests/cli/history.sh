@@ -135,6 +135,20 @@ check 'without copying it' 1 "$(wc -l <other.jsonl)"
 has 'a fork continues on its own' '分かれ道' "$(view other.jsonl)"
 check 'the parent is not changed' 0 "$(view talk.jsonl | grep -c 分かれ道)"
 has 'diff' '[[5,12]]' "$(h diff talk.jsonl 4:0 12:0)"
+mkdir -p sub same task/messages
+out=$(h fork talk.jsonl sub/other.jsonl 4 2>&1); check 'a fork in another directory would not find its parent: exit 2' 2 $?
+has 'it says where a fork can be' 'sub/other.jsonl is not next to talk.jsonl, where a fork looks for its parent' "$out"
+out=$(h fork "$PWD/talk.jsonl" task/messages.jsonl 4 2>&1); check 'nor would one of a task: exit 2' 2 $?
+check 'nothing was written' '' "$(find sub task -type f)"
+out=$(h fork talk.jsonl missing/other.jsonl 4 2>&1); check 'nor in a directory that is missing: exit 2' 2 $?
+h fork sub/../talk.jsonl "$PWD/absolute.jsonl" 4 >/dev/null
+check 'the same directory under two names' 4 "$(visible absolute.jsonl)"
+mkdir -p tasks/one tasks/two && h append tasks/one/messages.jsonl <rows >/dev/null
+h fork tasks/one/messages.jsonl tasks/two/messages.jsonl 4 >/dev/null
+check 'a fork of a task is another task' 4 "$(visible tasks/two/messages.jsonl)"
+before=$(cat absolute.jsonl absolute.events.jsonl)
+out=$(h fork talk.jsonl absolute.jsonl 4 2>&1); check 'a name that is taken: exit 6' 6 $?
+check 'it stays as it was' "$before" "$(cat absolute.jsonl absolute.events.jsonl)"
 head=$(h status talk.jsonl --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/')
 has 'the expected head' 'Pinned' "$(h pin talk.jsonl 1 --expect "$head")"
 echo '{"role":"user","content":"x"}' | h append talk.jsonl >/dev/null
