@@ -35,7 +35,9 @@ test('status, stop and connect find the daemon of the home directory', async (t)
   assert.equal(stop.code, 0, stop.err);
   assert.ok(stop.out.includes(`process ${pid}`));
   assert.equal(await maki.stop(), 0);
-  assert.equal(run(maki.home, ['status']).code, 11);
+  const config = path.join(maki.home, 'maki.yaml'); // its address: the default one may be in use on this machine
+  fs.writeFileSync(config, `serve: {listen: "${new URL(maki.url).host}"}\n`);
+  assert.equal(run(maki.home, ['status'], { MAKI_CONFIG: config }).code, 11);
   assert.equal(fs.existsSync(path.join(maki.home, 'serve.pid')), false);
 });
 
@@ -68,6 +70,20 @@ test('without a daemon the address is that of maki.yaml', (t) => {
     assert.ok(connect.out.includes(`ANTHROPIC_BASE_URL=`) && connect.out.includes(url), connect.out + connect.err);
     assert.ok(run(home, ['status'], { MAKI_CONFIG: config }).err.includes(url));
   }
+});
+
+test('stop leaves the daemon of another home alone, unless it is named', async (t) => {
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:1' });
+  const home = tempDirectory(t);
+  const config = path.join(home, 'maki.yaml');
+  fs.writeFileSync(config, `serve: {listen: "${new URL(maki.url).host}"}\n`);
+  const stop = run(home, ['stop'], { MAKI_CONFIG: config });
+  assert.equal(stop.code, 3, stop.out);
+  assert.ok(stop.err.includes(`the daemon at ${maki.url} records into ${maki.home}`), stop.err);
+  assert.ok(stop.err.includes(`maki stop --url ${maki.url}`), stop.err);
+  assert.ok(run(home, ['status'], { MAKI_CONFIG: config }).out.includes(`records into ${maki.home}`));
+  assert.equal(run(home, ['stop', '--url', maki.url]).code, 0);
+  assert.equal(await maki.stop(), 0);
 });
 
 test('a daemon that was named and does not answer is not replaced by another', (t) => {
