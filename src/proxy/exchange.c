@@ -38,15 +38,23 @@ static void copy_name(maki_str text, char *out, size_t capacity)
         out[bad] = '?';
 }
 
-/* "agent:proxy:NAME" as a JSON string; characters that are not allowed in a key are omitted. */
+/* "agent:proxy:NAME" as a JSON string, or "" if nothing of the name is left: characters that are not allowed in a key
+ * are omitted.  HTTP has bytes: a name that is not UTF-8 is Latin-1, as JavaScript's fetch sends it. */
 static void write_session_key(maki_str name, char *out, size_t capacity)
 {
-    size_t len = (size_t)snprintf(out, capacity, "\"agent:proxy:");
-    for (size_t i = 0; i < name.len && len + 2 < capacity; i++) {
-        unsigned char c = (unsigned char)name.ptr[i];
-        if (c > ' ' && c < 127 && c != '"' && c != '\\') out[len++] = (char)c;
+    size_t bad, start = (size_t)snprintf(out, capacity, "\"agent:proxy:"), end = start;
+    bool utf8 = maki_utf8_valid(name, &bad);
+    for (size_t at = 0, len = 1; at < name.len; at += len) {
+        uint32_t code = utf8 ? maki_utf8_decode(name, at, &len) : (unsigned char)name.ptr[at];
+        bool allowed = code >= ' ' && !(code >= 0x7F && code < 0xA0) && code != '"' && code != '\\';
+        char bytes[4];
+        size_t n = allowed ? maki_utf8_encode(code, bytes) : 0;
+        if (end + n + 2 > capacity) break;
+        memcpy(out + end, bytes, n);
+        end += n;
     }
-    memcpy(out + len, "\"", 2);
+    memcpy(out + end, "\"", 2);
+    if (end == start) out[0] = '\0';
 }
 
 static maki_status init_scopes(maki_exchange *x, const maki_exchange_in *in, maki_err *err)

@@ -151,6 +151,25 @@ test('doctor checks configuration, state directory, daemon, port and provider', 
   assert.ok(doctor('').out.includes(`ok     daemon: runs at ${maki.url} and records`));
 });
 
+test('x-maki-session may be a name of any language', async (t) => {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: fake.url });
+  const utf8 = (name) => Buffer.from(name).toString('latin1'); // as curl sends it
+  const names = [['料理 🍳', utf8('料理 🍳')], ['my run', 'my run'], ['café', 'café'], ['둘"째', utf8('둘"째')], ['長'.repeat(99), utf8('長'.repeat(99))]];
+  for (const [name, sent] of names) {
+    const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: `I am ${name}` }] });
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer key', 'x-maki-session': sent };
+    await new Promise((resolve, reject) => http.request(`${maki.url}/v1/chat/completions`, { method: 'POST', headers }, (reply) =>
+      reply.resume().on('end', resolve)).on('error', reject).end(Buffer.from(body))); // of a string, Node writes the head as UTF-8, too
+  }
+  await quiet(maki);
+  for (const name of ['料理 🍳', 'my run', 'café', '둘째', '長'.repeat(48)]) {
+    const shown = run(maki.home, ['session', 'show', name]);
+    assert.equal(shown.code, 0, shown.err);
+    assert.match(shown.out, /I am/);
+  }
+});
+
 test('a session that is deleted while the daemon has it open is gone; what its client says next begins another', async (t) => {
   const fake = await startFake(t);
   const home = tempDirectory(t);
