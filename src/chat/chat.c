@@ -276,6 +276,7 @@ static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
     maki_err output_err;
     maki_turn_request request = { .path = chat->path[0] ? chat->path : NULL,
                                   .key = chat->key,
+                                  .client = "maki chat",
                                   .text = text,
                                   .provider = maki_str_of(chat->provider),
                                   .model = maki_str_of(chat->model) };

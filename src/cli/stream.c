@@ -17,11 +17,13 @@
 #include "message_print.h"
 
 /* The value of an argument, or NULL. */
-static const char *argument_value(const cli_parsed *parsed, const char *field)
+static const char *argument_value(const cli_parsed *parsed, const char *field, const char **shape)
 {
     const maki_op_argument *a = parsed->bound.command->arguments;
     for (size_t i = 0; a[i].shape; i++) {
-        if (cli_streq(a[i].field, field)) return parsed->args.values[i];
+        if (!cli_streq(a[i].field, field)) continue;
+        if (shape) *shape = a[i].shape;
+        return parsed->args.values[i];
     }
     return NULL;
 }
@@ -29,10 +31,12 @@ static const char *argument_value(const cli_parsed *parsed, const char *field)
 /* An optional number: 0, or the exit code after printing the error. */
 static int parse_number(const cli_parsed *parsed, const char *field, uint64_t *out)
 {
-    const char *value = argument_value(parsed, field);
+    char what[64];
+    const char *shape = "", *value = argument_value(parsed, field, &shape);
     if (!value) return 0;
+    snprintf(what, sizeof what, "%s: not a number: ", shape);
     if (!*value || strspn(value, "0123456789") != strlen(value))
-        return cli_usage_error(parsed->bound.group, "not a number: ", value);
+        return cli_usage_error(parsed->bound.group, what, value);
     *out = strtoull(value, NULL, 10);
     return 0;
 }
@@ -233,7 +237,7 @@ int stream_delete(maki *m, const cli_parsed *parsed)
     maki_str answer;
     maki_err err = { 0 };
     maki_jw w;
-    if (!argument_value(parsed, "yes")) {
+    if (!argument_value(parsed, "yes", NULL)) {
         if (!isatty(STDIN_FILENO))
             return cli_usage_error("session", "delete cannot ask without a terminal: add --yes",
                                    "");
@@ -258,7 +262,7 @@ int stream_delete(maki *m, const cli_parsed *parsed)
 
 int stream_export(maki *m, const cli_parsed *parsed)
 {
-    const char *format = argument_value(parsed, "format");
+    const char *format = argument_value(parsed, "format", NULL);
     maki_revision revision;
     maki_conversation *c = NULL;
     maki_err err = { 0 };
@@ -294,9 +298,9 @@ int stream_import(maki *m, const cli_parsed *parsed)
     maki_import_hooks hooks = { on_progress, on_skipped, &progress };
     maki_import_result imported;
     maki_err err = { 0 };
-    maki_status st =
-        maki_conversation_import(m, argument_value(parsed, "source"), parsed->args.conversation,
-                                 argument_value(parsed, "format"), &hooks, &imported, &err);
+    maki_status st = maki_conversation_import(
+        m, argument_value(parsed, "source", NULL), parsed->args.conversation,
+        argument_value(parsed, "format", NULL), &hooks, &imported, &err);
     if (progress.shown) fputc('\n', stderr);
     if (st != MAKI_OK) return cli_fail("history import", &err);
     printf("Imported %" PRIu64 " message%s (%s), %" PRIu64 " event%s", imported.messages,

@@ -6,6 +6,7 @@
  *         `conn` is used by the loop alone.  When the client disconnects meanwhile, on_answered() frees the job. */
 #include "daemon/api.h"
 
+#include <assert.h>
 #include <stdio.h>
 
 #include "base/alloc.h"
@@ -52,7 +53,8 @@ static job *job_new(maki_api *api, maki_conn *conn, const maki_api_routes_reques
 {
     const maki_alloc *alloc = api->env->alloc;
     size_t size = sizeof(job) + request->method.len + request->path.len + request->query.len +
-                  request->type.len + request->accept.len;
+                  request->type.len + request->accept.len + request->accept_encoding.len +
+                  request->if_none_match.len;
     job *j = alloc->resize(alloc, NULL, 0, size);
     if (!j) {
         maki_conn_fail(conn, 500, "no_memory", "out of memory");
@@ -63,11 +65,14 @@ static job *job_new(maki_api *api, maki_conn *conn, const maki_api_routes_reques
     j->body = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
     j->answer = maki_spool_new(api->env, MAKI_SPOOL_MEMORY);
     char *end = j->text;
-    j->request = (maki_api_routes_request){ .method = maki_str_push(&end, request->method),
-                                            .path = maki_str_push(&end, request->path),
-                                            .query = maki_str_push(&end, request->query),
-                                            .type = maki_str_push(&end, request->type),
-                                            .accept = maki_str_push(&end, request->accept) };
+    j->request =
+        (maki_api_routes_request){ .method = maki_str_push(&end, request->method),
+                                   .path = maki_str_push(&end, request->path),
+                                   .query = maki_str_push(&end, request->query),
+                                   .type = maki_str_push(&end, request->type),
+                                   .accept = maki_str_push(&end, request->accept),
+                                   .accept_encoding = maki_str_push(&end, request->accept_encoding),
+                                   .if_none_match = maki_str_push(&end, request->if_none_match) };
     return j;
 }
 
@@ -103,14 +108,15 @@ static void send_pending(job *j)
 static void on_answered(maki_queue_item *item)
 {
     job *j = MAKI_CONTAINER_OF(item, job, item);
-    char fields[512];
+    char fields[1024];
     if (!j->conn) {
         job_free(j);
         return;
     }
     int n = snprintf(fields, sizeof fields, "Content-Type: %s\r\n%s", j->reply.type,
                      j->reply.fields ? j->reply.fields : "");
-    maki_str lines = { fields, (size_t)n < sizeof fields ? (size_t)n : 0 };
+    assert((size_t)n < sizeof fields); /* `fields` are constants */
+    maki_str lines = { fields, (size_t)n };
     if (j->reply.events && !maki_conn_head_only(j->conn)) { /* a reply to HEAD has no body */
         if (!maki_broadcast_add(j->api->broadcast, j->conn, lines)) {
             maki_conn_fail(j->conn, 500, "no_memory", "out of memory");
@@ -176,16 +182,22 @@ void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
                                         .path = path->path,
                                         .query = path->query,
                                         .type = maki_http_value(head, "content-type"),
-                                        .accept = maki_http_value(head, "accept") };
+                                        .accept = maki_http_value(head, "accept"),
+                                        .accept_encoding = maki_http_value(head, "accept-encoding"),
+                                        .if_none_match = maki_http_value(head, "if-none-match") };
     (void)job_new(api, conn, &request);
 }
 
 void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str path, maki_str type,
                      maki_spool *body)
 {
-    maki_api_routes_request request = {
-        .method = method, .path = path, .query = { "", 0 }, .type = type, .accept = { "", 0 }
-    };
+    maki_api_routes_request request = { .method = method,
+                                        .path = path,
+                                        .query = { "", 0 },
+                                        .type = type,
+                                        .accept = { "", 0 },
+                                        .accept_encoding = { "", 0 },
+                                        .if_none_match = { "", 0 } };
     job *j = job_new(api, conn, &request);
     if (!j) return;
     j->body = *body;

@@ -16,6 +16,7 @@
 #include "base/platform.h"
 #include "base/str_util.h"
 #include "daemon/client_identity.h"
+#include "daemon/demo.h"
 #include "daemon/page.h"
 #include "daemon/routes.h"
 #include "send/model_send.h"
@@ -247,18 +248,25 @@ static void get_events(maki_api_routes_reply *reply)
     reply->fields = "Cache-Control: no-store\r\n";
 }
 
-/* False: no file of the page has this path. */
-static bool get_file(maki_str path, maki_api_routes_reply *reply)
+static void post_demo(maki_api_routes *routes, maki_api_routes_reply *reply)
 {
-    const maki_page_file *file = maki_page_find(path);
+    maki_err err = { 0 };
+    if (maki_demo_start(routes->options.demo, &err) != MAKI_OK)
+        answer_error(reply, &err);
+    else
+        answer_text(reply, "application/json", MAKI_LIT("{\"playing\":true}"));
+}
+
+/* False: no file of the page has this path. */
+static bool get_file(const maki_api_routes_request *request, maki_api_routes_reply *reply)
+{
+    const maki_page_file *file = maki_page_find(request->path);
     if (!file) return false;
-    reply->fields = "Cache-Control: no-cache\r\n"
-                    "X-Content-Type-Options: nosniff\r\n"
-                    "Referrer-Policy: no-referrer\r\n"
-                    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src "
-                    "'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; "
-                    "frame-ancestors 'none'\r\n";
-    answer_text(reply, file->type, (maki_str){ file->start, (size_t)(file->end - file->start) });
+    bool gzip = maki_page_accepts_gzip(request->accept_encoding);
+    bool cached = maki_page_is_cached(file, request->if_none_match);
+    reply->fields = gzip ? file->gzip_fields : file->fields;
+    answer_text(reply, file->type, cached ? (maki_str){ "", 0 } : maki_page_body(file, gzip));
+    if (cached) reply->status = 304;
     return true;
 }
 
@@ -267,7 +275,7 @@ static void get(maki_api_routes *routes, const maki_api_routes_request *request,
 {
     static const maki_str sessions = { "/maki/sessions/", 15 };
     maki_str path = request->path;
-    if (get_file(path, reply)) return;
+    if (get_file(request, reply)) return;
     if (maki_str_is(path, MAKI_LIT("/maki/health")))
         get_health(routes, reply);
     else if (maki_str_is(path, MAKI_LIT("/maki/metrics")))
@@ -300,12 +308,15 @@ void maki_api_routes_answer(maki_api_routes *routes, const maki_api_routes_reque
     maki_route route = maki_route_find(request->method, request->path, true, false);
     if (posts && maki_str_starts(request->path, ops)) {
         post_op(routes, request, maki_str_from(request->path, ops.len), reply);
+    } else if (posts && maki_str_is(request->path, MAKI_LIT("/maki/demo"))) {
+        post_demo(routes, reply);
     } else if (route.kind == MAKI_ROUTE_COUNT) {
         count_tokens(routes, request, &route, reply);
     } else if (reads) {
         get(routes, request, reply);
     } else {
-        fail(reply, MAKI_INVALID, "only GET is allowed here, or POST under /maki/ops/");
+        fail(reply, MAKI_INVALID,
+             "only GET is allowed here, or POST under /maki/ops/ and to /maki/demo");
         reply->status = 405;
         reply->fields = "Allow: GET, HEAD\r\n";
     }

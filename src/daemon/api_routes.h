@@ -26,6 +26,7 @@ typedef struct maki_api_routes_options {
     int64_t started_ms;
     void (*on_event)(void *ctx, maki_str json); /* for /maki/events, from any thread */
     void *on_event_ctx;
+    struct maki_demo *demo;
     const char *address; /* "http://127.0.0.1:7777": for the page */
 } maki_api_routes_options;
 
@@ -36,7 +37,7 @@ void maki_api_routes_close(maki_api_routes *routes); /* accepts NULL */
 typedef struct maki_api_routes_request {
     maki_str method, path, query; /* as sent; path without /t/{token} */
     maki_str type;                /* Content-Type */
-    maki_str accept;
+    maki_str accept, accept_encoding, if_none_match;
     maki_str body;
 } maki_api_routes_request;
 

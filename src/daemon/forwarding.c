@@ -493,6 +493,7 @@ static maki_exchange_info read_head(const maki_http_head *head, const maki_route
                                  .path = path->path,
                                  .session = maki_http_value(head, "x-maki-session"),
                                  .client_id = maki_client_identity_id(head),
+                                 .client = maki_client_identity_name(head),
                                  .model = route->model,
                                  .credential = maki_client_identity_credential(head, path->query) };
 }
@@ -503,7 +504,7 @@ static transfer *transfer_new(maki_forwarding *shared, const maki_exchange_info 
 {
     const maki_alloc *alloc = shared->env->alloc;
     size_t size = sizeof(transfer) + target.len + in->path.len + in->session.len +
-                  in->client_id.len + in->model.len + in->credential.len;
+                  in->client_id.len + in->client.len + in->model.len + in->credential.len;
     transfer *t = alloc->resize(alloc, NULL, 0, size);
     if (!t) return NULL;
     memset(t, 0, sizeof *t);
@@ -517,6 +518,7 @@ static transfer *transfer_new(maki_forwarding *shared, const maki_exchange_info 
                                        .path = maki_str_push(&end, in->path),
                                        .session = maki_str_push(&end, in->session),
                                        .client_id = maki_str_push(&end, in->client_id),
+                                       .client = maki_str_push(&end, in->client),
                                        .model = maki_str_push(&end, in->model),
                                        .credential = maki_str_push(&end, in->credential) },
                                .body = &t->body,

@@ -77,6 +77,7 @@ typedef struct maki_turn_request {
     maki_str text;
     const maki_str *rows; /* JSON objects with a role */
     size_t row_count;
+    const char *client;     /* of a session that is created; NULL: unknown */
     maki_str agent;         /* len 0: that of the key or path, then "default" */
     maki_str provider;      /* one of `llm`; len 0: the agent's */
     maki_str model;         /* len 0: the provider's */

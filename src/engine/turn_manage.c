@@ -61,7 +61,8 @@ static maki_status find_limits(maki_turn_state *w, maki_err *err)
                                    .agent = maki_str_of(w->agent),
                                    .provider = maki_str_of(w->turns->provider.name),
                                    .window = w->request->window,
-                                   .max_tokens = (double)w->max_tokens };
+                                   .max_tokens = (double)w->max_tokens,
+                                   .session_percent = maki_session_threshold(&w->turns->session) };
     maki_status st = maki_run_limits_of(&in, &w->limits, err);
     if (st != MAKI_OK || w->limits.window_set) return st;
     st = maki_sender_window(w->turns->sender, w->model, maki_turn_cancelled, w, &window, err);

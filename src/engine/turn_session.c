@@ -43,7 +43,7 @@ static maki_status resolve_key(maki_turn_state *w, maki_err *err)
     char agent[MAKI_KEY_MAX], channel[MAKI_KEY_MAX];
     maki_session_key key;
     maki_resolved_session resolved;
-    maki_origin from = { agent, channel, "", "", "" };
+    maki_origin from = { agent, channel, "", "", "", w->request->client };
     if (strlen(w->request->key) >= MAKI_KEY_MAX - 2)
         return maki_fail(err, MAKI_INVALID, "the session key is longer than %d bytes",
                          MAKI_KEY_MAX - 3);

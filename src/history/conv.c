@@ -53,8 +53,8 @@ static bool is_safe_id(const char *id)
     return id[0] && id[0] != '.' && !strchr(id, '/') && strlen(id) < 200;
 }
 
-static maki_status parent_path(const char *child, const char *id, char *out, size_t capacity,
-                               maki_err *err)
+maki_status maki_conv_parent_path(const char *child, const char *id, char *out, size_t capacity,
+                                  maki_err *err)
 {
     if (!is_safe_id(id)) return maki_fail(err, MAKI_CORRUPT, "the parent's id is not a valid id");
     const char *slash = strrchr(child, '/');
@@ -100,7 +100,8 @@ static maki_status open_parent(maki_conv *conv, const maki_conv_options *options
     if (!fork->found) return MAKI_OK;
     if (depth >= FORK_DEPTH_MAX)
         return maki_fail(err, MAKI_TOOBIG, "more than %d forks of forks", FORK_DEPTH_MAX);
-    maki_status st = parent_path(maki_log_path(conv->log), fork->parent, path, sizeof path, err);
+    maki_status st =
+        maki_conv_parent_path(maki_log_path(conv->log), fork->parent, path, sizeof path, err);
     if (st != MAKI_OK) return st;
     maki_conv_options reading = { .read_only = true,
                                   .threads = options->threads,
@@ -197,6 +198,11 @@ maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const mak
                            maki_err *err)
 {
     return maki_conv_view_at(conv, &(maki_view_at){ .seq = seq, .ev = ev }, out, err);
+}
+
+const maki_events *maki_conv_events(const maki_conv *conv)
+{
+    return &conv->events;
 }
 
 void maki_conv_free_view(maki_conv *conv)

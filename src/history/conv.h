@@ -55,6 +55,8 @@ maki_str maki_conv_id(const maki_conv *conv);
  * when message seq was the newest.  Borrowed from the conversation until its next call or change. */
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err);
+/* The events that may change the view; `dead` is that of the view made last.  Borrowed until the next call. */
+const maki_events *maki_conv_events(const maki_conv *conv);
 /* Free the memory of the last view; for a conversation that stays open. */
 void maki_conv_free_view(maki_conv *conv);
 /* All messages of the log and its parents, also those that are hidden or rewound. */
@@ -212,9 +214,10 @@ maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, ui
  * shown in full by an event of its own, and the other messages of that prune stay trimmed. */
 maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              maki_change *out, maki_err *err);
-/* Begin a new conversation at `path` that shares the history up to revision (seq, ev). */
+/* Begin a new conversation at `path` that shares the history up to revision (seq, ev).  `header` is its first row, a
+ * JSON object; len 0: none.  MAKI_INVALID: `path` is not next to this conversation, where a fork looks for its parent. */
 maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
-                           maki_err *err);
+                           maki_str header, maki_err *err);
 /* Append an event that does not change the view. */
 maki_status maki_conv_add_event(maki_conv *conv, const char *type, maki_str fields,
                                 maki_change *out, maki_err *err);

@@ -141,6 +141,22 @@ maki_status maki_log_each_event(maki_log *log, maki_event_fn fn, void *ctx, maki
 /* The same for those after event `ev`, which ends at `offset`. */
 maki_status maki_log_each_event_from(maki_log *log, uint64_t ev, uint64_t offset, maki_event_fn fn,
                                      void *ctx, maki_err *err);
+/* The fields at the beginning of every event. */
+typedef struct maki_event_head {
+    uint64_t ev, at;
+    int64_t ts;
+    maki_str type; /* escaped, without quotes; borrowed from the row */
+} maki_event_head;
+/* Read them from a row, or from its first bytes; false: it does not begin with these fields. */
+bool maki_event_head_of(maki_str row, maki_event_head *out);
+/* Find, by binary search in the file, the first event whose number, or whose `at`, is at least `value`; both only grow.
+ * *ev is its number and *offset where it begins; 0 and the end of the file: there is none. */
+typedef enum maki_event_key { MAKI_EVENT_BY_NUMBER, MAKI_EVENT_BY_MESSAGE } maki_event_key;
+maki_status maki_log_find_event(maki_log *log, maki_event_key key, uint64_t value, uint64_t *ev,
+                                uint64_t *offset, maki_err *err);
+/* Call `fn` for each event from that one on, until it returns MAKI_CANCELLED, which is no failure here. */
+maki_status maki_log_each_event_until(maki_log *log, maki_event_key key, uint64_t value,
+                                      maki_event_fn fn, void *ctx, maki_err *err);
 /* A range of the events file, appended to `out`. */
 maki_status maki_log_event_bytes(maki_log *log, uint64_t offset, uint64_t len, maki_buf *out,
                                  maki_err *err);

@@ -1,7 +1,7 @@
 /* op_session.c -- session.list and session.show: the newest sessions, and excerpts of the messages of one.
  *
- * Everything is opened read-only.  A session that cannot be read is listed without a title; memory is bounded by the
- * limit of the call, and by one message. */
+ * Everything is opened read-only.  A session that cannot be read is listed without the use of its window; memory is
+ * bounded by the limit of the call, and by one message. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,10 +19,7 @@ enum {
     LIST_DEFAULT = 50,
     LIST_MAX = 1000,
     SHOW_DEFAULT = 200,
-    EXCERPT_MAX = 400, /* bytes of a block's text that are shown */
-    TITLE_MAX = 160,
-    TITLE_ROWS = 8, /* messages that are searched for a title */
-    ROW_MAX = 64 << 20
+    EXCERPT_MAX = 400 /* bytes of a block's text that are shown */
 };
 
 /* ---- texts of messages --------------------------------------------------------------------------------- */
@@ -36,39 +33,6 @@ static bool text_of(maki_str block, maki_str *string)
     }
     return maki_json_kind_of(block) == MAKI_JSON_OBJECT &&
            maki_json_string_field(block, "text", string);
-}
-
-/* The first text that the user wrote.  Agents insert texts of their own before it, in angle brackets. */
-static bool title_of(maki_str row, char *out, size_t capacity)
-{
-    maki_str role, content, block, string;
-    if (!maki_json_get(row, MAKI_LIT("role"), &role) ||
-        !maki_json_text_is(role, MAKI_LIT("user")) ||
-        !maki_json_get(row, MAKI_LIT("content"), &content))
-        return false;
-    maki_blocks blocks = maki_content_blocks(content);
-    while (maki_blocks_next(&blocks, &block)) {
-        if (!text_of(block, &string)) continue;
-        out[maki_json_copy_text(string, out, capacity - 1)] = '\0';
-        if (out[0] && out[0] != '<') return true;
-    }
-    return false;
-}
-
-/* The title of a conversation; "" when it cannot be read. */
-static void read_title(maki_conv *conv, char out[TITLE_MAX])
-{
-    maki_log *log = maki_conv_log(conv);
-    maki_buf row = maki_buf_new(maki_log_env(log)->alloc, ROW_MAX);
-    uint64_t first = maki_log_base(log) + 1, last = maki_log_last(log);
-    bool found = false;
-    for (uint64_t seq = first; !found && seq <= last && seq < first + TITLE_ROWS; seq++) {
-        maki_buf_clear(&row);
-        if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
-            found = title_of(maki_buf_str(&row), out, TITLE_MAX);
-    }
-    if (!found) out[0] = '\0';
-    maki_buf_free(&row);
 }
 
 /* ---- session.list -------------------------------------------------------------------------------------- */
@@ -86,71 +50,86 @@ static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
         maki_write_context_use(out, &use, maki_context_tokens(&use, (double)tokens));
 }
 
-/* Is each word in the title or in the key?  Words are separated by spaces, ideographic ones too. */
-static bool has_words(maki_str words, maki_str title, maki_str key)
+static void write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
+                          const char *home)
 {
-    static const maki_str ideographic_space = MAKI_LIT("\xE3\x80\x80");
-    while (words.len) {
-        size_t n = 0;
-        while (n < words.len && words.ptr[n] != ' ' &&
-               !maki_str_starts(maki_str_from(words, n), ideographic_space))
-            n++;
-        maki_str word = maki_str_to(words, n);
-        if (!maki_str_has_nocase(title, word) && !maki_str_has_nocase(key, word)) return false;
-        size_t space = n == words.len ? 0 : words.ptr[n] == ' ' ? 1 : ideographic_space.len;
-        words = maki_str_from(words, n + space);
-    }
-    return true;
-}
-
-/* False: not written, because title and key lack one of the words. */
-static bool write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
-                          const char *home, maki_str words)
-{
-    char path[MAKI_PATH_MAX], title[TITLE_MAX] = "";
+    char path[MAKI_PATH_MAX];
     maki_conv *conv = NULL;
     maki_conv_options options = { .read_only = true, .share_index = true, .threads = 1 };
     snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
-    bool opened = maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK;
-    if (opened) read_title(conv, title);
-    if (!has_words(words, maki_str_of(title), maki_str_of(s->key))) {
-        maki_conv_close(conv);
-        return false;
-    }
     maki_jw_object(out);
     maki_write_session_fields(out, s);
-    maki_jw_print(out, "'title':%s,'updatedAt':%i,'messages':%i", maki_str_of(title), s->updated,
-                  s->messages);
-    if (opened) write_use(call, out, conv, s);
+    maki_jw_print(out,
+                  "'title':%s,'client':%s,'updatedAt':%i,'messages':%i,'errors':%i,'lastError':%v,"
+                  "'lastAction':%v",
+                  maki_session_title(s), maki_str_of(s->client), s->updated, s->messages, s->errors,
+                  maki_str_of(s->last_error), maki_str_of(s->last_action));
+    if (maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK)
+        write_use(call, out, conv, s);
     maki_jw_end_object(out);
     maki_conv_close(conv);
-    return true;
+}
+
+static void write_values(maki_jw *out, const char *name, const maki_session_values *values)
+{
+    maki_jw_field_array(out, name);
+    for (size_t i = 0; i < values->count; i++)
+        maki_jw_string(out, maki_str_of(values->items[i]));
+    maki_jw_end_array(out);
+}
+
+/* A field as a C string in the arena; NULL: missing or empty. */
+static const char *text_or_null(const maki_op_call *call, const char *name)
+{
+    maki_str text = maki_input_text(call, name);
+    return text.len ? maki_arena_print(call->arena, "%.*s", MAKI_PRINTED(text)).ptr : NULL;
+}
+
+static maki_status read_query(const maki_op_call *call, char home[MAKI_PATH_MAX],
+                              maki_session_query *out, maki_err *err)
+{
+    double limit = maki_input_number(call, "limit", LIST_DEFAULT),
+           offset = maki_input_number(call, "offset", 0);
+    maki_str state;
+    *out = (maki_session_query){ .home = home,
+                                 .agent = text_or_null(call, "agent"),
+                                 .client = text_or_null(call, "client"),
+                                 .model = text_or_null(call, "model"),
+                                 .words = maki_input_text(call, "title"),
+                                 .offset = offset < 0 ? 0 : (size_t)offset,
+                                 .limit = limit < 1          ? 1
+                                          : limit > LIST_MAX ? LIST_MAX
+                                                             : (size_t)limit };
+    if (maki_input_value(call, "state", &state)) {
+        bool archived = maki_json_text_is(state, MAKI_LIT("archived"));
+        if (!archived && !maki_json_text_is(state, MAKI_LIT("active")))
+            return maki_field_invalid(call, state, err, "state must be active or archived");
+        out->archived = archived ? 1 : -1;
+    }
+    maki_status st = maki_arena_status(call->arena, err);
+    return st == MAKI_OK ? maki_field_home(call, home, err) : st;
 }
 
 maki_status maki_op_session_list(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    char home[MAKI_PATH_MAX], agent[MAKI_ID_MAX];
+    char home[MAKI_PATH_MAX];
+    maki_session_query query;
     maki_session_list list;
-    maki_str value;
-    double limit = maki_input_number(call, "limit", LIST_DEFAULT);
-    bool by_agent = maki_input_value(call, "agent", &value);
-    if (by_agent) agent[maki_json_copy_text(value, agent, sizeof agent - 1)] = '\0';
-    maki_status st = maki_field_home(call, home, err);
+    maki_status st = read_query(call, home, &query, err);
     if (st != MAKI_OK) return st;
-    size_t max = limit < 1 ? 1 : limit > LIST_MAX ? LIST_MAX : (size_t)limit;
-    maki_str words = maki_input_text(call, "title");
-    st = maki_arena_status(call->arena, err);
-    if (st == MAKI_OK)
-        st = maki_sessions_newest(&call->m->env, home, by_agent ? agent : NULL,
-                                  words.len ? LIST_MAX : max, &list, err);
-    if (st != MAKI_OK) return st;
-    size_t shown = 0;
-    maki_jw_print(out, "{'sessions':[");
-    for (size_t i = 0; i < list.count && shown < max; i++)
-        shown += write_session(call, out, &list.items[i], home, words);
-    maki_jw_print(out, "],'all':%i,'note':%z}", words.len ? shown : list.all, list.note);
-    maki_session_list_free(&call->m->env, &list);
-    return MAKI_OK;
+    st = maki_sessions_find(&call->m->env, &query, &list, err);
+    if (st == MAKI_OK) {
+        maki_jw_print(out, "{'sessions':[");
+        for (size_t i = 0; i < list.count; i++)
+            write_session(call, out, list.items[i], home);
+        maki_jw_print(out, "],'all':%i", list.all);
+        write_values(out, "agents", &list.agents);
+        write_values(out, "clients", &list.clients);
+        write_values(out, "models", &list.models);
+        maki_jw_print(out, "'note':%z}", list.note);
+    }
+    maki_session_list_free(&list);
+    return st;
 }
 
 /* ---- session.show -------------------------------------------------------------------------------------- */

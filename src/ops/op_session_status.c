@@ -217,6 +217,8 @@ static void write_status(const maki_op_call *call, maki_jw *out, const part_coun
     maki_jw_print(out, "'countedFor':%s,'exact':%b,'scale':%f,'pinned':%i,'windowFrom':%z",
                   maki_str_of(use->limits.model), use->exact, use->scale,
                   (uint64_t)c->view->pin_count, use->limits.window_from);
+    maki_jw_print(out, "'reserved':%f",
+                  maki_run_limits_reserved(use->limits.window, use->limits.max_tokens));
     maki_write_threshold(out, &use->limits, policy);
     maki_jw_end_object(out);
 }

@@ -108,9 +108,9 @@ maki_point maki_live_tip(const maki_live_conversation *t)
 
 /* ---- opening ----------------------------------------------------------------------------------------- */
 
-/* {"type":"header","version":1,"sessionId":...,"createdAt":...,"sessionKey":...} */
+/* {"type":"header","version":1,"sessionId":...,"createdAt":...,"sessionKey":...,"client":...} */
 static maki_str header_of(const maki_live_conversation *t, const char *id, maki_str key,
-                          char out[HEADER_MAX])
+                          maki_str client, char out[HEADER_MAX])
 {
     int64_t now = t->env->clock->now_ms(t->env->clock);
     int n = snprintf(
@@ -119,6 +119,9 @@ static maki_str header_of(const maki_live_conversation *t, const char *id, maki_
     if (key.len && key.len < HEADER_MAX / 2)
         n += snprintf(out + n, HEADER_MAX - (size_t)n, ",\"sessionKey\":%.*s", (int)key.len,
                       key.ptr);
+    if (client.len && client.len < MAKI_ID_MAX)
+        n +=
+            snprintf(out + n, HEADER_MAX - (size_t)n, ",\"client\":\"%.*s\"", MAKI_PRINTED(client));
     n += snprintf(out + n, HEADER_MAX - (size_t)n, "}");
     return (maki_str){ out, (size_t)n };
 }
@@ -151,7 +154,7 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
                                .on_write = on_write,
                                .on_write_ctx = t,
                                .tokenizer = options->tokenizer };
-    if (options->create) conv.header = header_of(t, id, options->key, header);
+    if (options->create) conv.header = header_of(t, id, options->key, options->client, header);
     maki_status st = maki_conv_open(env, path, &conv, &t->conv, err);
     if (st == MAKI_OK) st = load_branch(t, err);
     if (st != MAKI_OK) {
@@ -185,6 +188,13 @@ void maki_live_close(maki_live_conversation *t)
     maki_conv_close(t->conv);
     if (t->path) alloc->resize(alloc, t->path, t->path_capacity * sizeof t->path[0], 0);
     maki_delete(alloc, t);
+}
+
+bool maki_live_is_deleted(const maki_live_conversation *t)
+{
+    struct stat st;
+    int fd = maki_log_open_files(maki_conv_log(t->conv)).messages_fd;
+    return t->env->files->stat(t->env->files, fd, NULL, &st) == 0 && st.st_nlink == 0;
 }
 
 bool maki_live_is_empty(const maki_live_conversation *t)

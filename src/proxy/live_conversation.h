@@ -51,7 +51,8 @@ typedef struct maki_live_conversation {
 typedef struct maki_live_options {
     const char *directory; /* of the sessions */
     bool create;
-    maki_str key;              /* session key of a new conversation; len 0: none */
+    maki_str key;    /* session key of a new conversation, a JSON string; len 0: none */
+    maki_str client; /* of a new conversation, text that needs no escapes; len 0: unknown */
     maki_tokenizer *tokenizer; /* of MAKI_LOG_ENCODING */
     struct maki_journal *journal;
     const struct maki_logger *logger; /* borrowed; NULL: nothing is logged */
@@ -62,6 +63,8 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
                            const maki_live_options *options, maki_live_conversation **out,
                            maki_err *err) MAKI_MUST_CHECK;
 void maki_live_close(maki_live_conversation *live); /* accepts NULL */
+/* Were its files deleted, by another process, while it is open?  Then what is written to it is lost. */
+bool maki_live_is_deleted(const maki_live_conversation *live);
 /* Was the conversation created by this open, and has it no message yet? */
 bool maki_live_is_empty(const maki_live_conversation *live);
 /* Close a blank one and delete its files. */

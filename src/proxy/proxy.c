@@ -126,19 +126,24 @@ static void evict_oldest(maki_proxy *p)
 
 maki_status maki_proxy_open_conversation(maki_proxy *p,
                                          const unsigned char session[MAKI_SESSION_BYTES],
-                                         bool create, maki_str key, maki_live_conversation **out,
+                                         const maki_exchange *creator, maki_live_conversation **out,
                                          maki_err *err)
 {
     int64_t now = p->env.clock->now_ms(p->env.clock);
     for (size_t i = 0; i < p->live_count; i++) {
         if (memcmp(p->live[i]->session, session, MAKI_SESSION_BYTES) != 0) continue;
+        if (maki_live_is_deleted(p->live[i])) {
+            close_live(p, i);
+            break; /* opened again: it does not exist */
+        }
         p->live[i]->used_ms = now;
         *out = p->live[i];
         return MAKI_OK;
     }
     maki_live_options options = { .directory = p->sessions,
-                                  .create = create,
-                                  .key = key,
+                                  .create = creator != NULL,
+                                  .key = maki_str_of(creator ? creator->name : ""),
+                                  .client = maki_str_of(creator ? creator->client : ""),
                                   .tokenizer = p->tokenizer,
                                   .journal = p->journal,
                                   .logger = p->options.logger };

@@ -39,7 +39,9 @@ typedef struct maki_exchange_info {
     maki_str path;      /* of the request, without the query */
     maki_str session;   /* x-maki-session; len 0: none */
     maki_str client_id; /* the client's own id of the conversation, from a header; len 0: none */
-    maki_str model;     /* from the path (Gemini); len 0: it is in the body */
+    maki_str
+        client; /* its name, without quotes and backslashes: noted in a new conversation; len 0: unknown */
+    maki_str model; /* from the path (Gemini); len 0: it is in the body */
     /* Authorization, x-api-key, ?key=: hashed at once, never stored; len 0: none */
     maki_str credential;
 } maki_exchange_info;

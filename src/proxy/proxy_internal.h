@@ -35,7 +35,7 @@ struct maki_exchange {
     char reason[128]; /* why upstream gave no reply; "": unknown */
     bool named;       /* x-maki-session */
     bool has_id;      /* the client names its conversations */
-    char upstream[64], path[160], model[96];
+    char upstream[64], path[160], model[96], client[40];
     char name[160]; /* the session key of a new conversation, a JSON string; "" for none */
     char client_id[128];
 
@@ -44,8 +44,8 @@ struct maki_exchange {
     bool stored;       /* the provider stores the conversation; */
     unsigned char stored_key[MAKI_PREFIX_LEN]; /* its end is in the table under this key */
     unsigned char session[MAKI_SESSION_BYTES];
-    maki_point tip;                        /* the reply's parent */
-    unsigned char prefix[MAKI_PREFIX_LEN]; /* P at the tip */
+    maki_point tip;           /* the reply's parent */
+    maki_canon_prefix prefix; /* P at the tip */
     uint64_t body_hash, body_bytes;
     uint64_t system_tokens, tool_tokens;
 
@@ -58,18 +58,22 @@ struct maki_exchange {
     maki_exchange *next, **link; /* in proxy->unwritten; link NULL: not in the list */
 };
 
-/* The conversation of this session, opened if it is not open; `create`: a new one.  Borrowed until the next call. */
+/* The conversation of this session, opened if it is not open; with `creator` a new one, of that exchange.  Borrowed until
+ * the next call. */
 maki_status maki_proxy_open_conversation(maki_proxy *proxy,
                                          const unsigned char session[MAKI_SESSION_BYTES],
-                                         bool create, maki_str key, maki_live_conversation **out,
+                                         const maki_exchange *creator, maki_live_conversation **out,
                                          maki_err *err);
 
 /* Close and delete a conversation that was created for an exchange that could not be recorded. */
 void maki_proxy_discard(maki_proxy *proxy, maki_live_conversation *live);
 
 /* Insert an entry into the table of prefixes: this prefix, or key, is at `point`.  `purpose`: prefixes.h. */
-maki_status maki_exchange_insert(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+maki_status maki_exchange_insert(maki_exchange *x, const maki_canon_prefix *prefix,
                                  const maki_point *point, uint32_t purpose, maki_err *err);
+/* The same for the prefix of a reply without reminders, if there were any. */
+maki_status maki_exchange_insert_stripped(maki_exchange *x, const maki_canon_prefix *prefix,
+                                          const maki_point *point, maki_err *err);
 maki_status maki_exchange_insert_key(maki_exchange *x, const unsigned char key[MAKI_PREFIX_LEN],
                                      const maki_point *point, uint32_t purpose, maki_err *err);
 
@@ -78,8 +82,8 @@ maki_status maki_reference_key(const maki_exchange *x, const char *kind, maki_st
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err);
 /* Write the replies in proxy->unwritten that the request of `x`, with `count` prefixes, continues: its client did not
  * wait for the end of the connection. */
-void maki_exchange_write_continued(maki_exchange *x,
-                                   const unsigned char (*prefixes)[MAKI_PREFIX_LEN], size_t count);
+void maki_exchange_write_continued(maki_exchange *x, const maki_canon_prefix *prefixes,
+                                   size_t count);
 
 /* A row for the log: `message`, a JSON object, with `fields` (",\"createdAt\":...") before its closing
  * brace, in one line. */

@@ -57,10 +57,12 @@ typedef enum form {
     FORM_TEXT,
     FORM_OPTIONAL, /* a string, omitted when empty */
     FORM_NUMBER,
-    FORM_USAGE,  /* {"input":1,"output":2} */
-    FORM_READ,   /* [1,2] */
-    FORM_OBJECT, /* copied as JSON; "" for {} */
-    FORM_STATE   /* "active", "archived" */
+    FORM_USAGE,           /* {"input":1,"output":2} */
+    FORM_READ,            /* [1,2] */
+    FORM_OBJECT,          /* copied as JSON; "" for {} */
+    FORM_OPTIONAL_OBJECT, /* the same, omitted when empty */
+    FORM_STATE,           /* "active", "archived" */
+    FORM_FLAG             /* true, omitted when false */
 } form;
 
 /* The known fields, in the order in which they are written. */
@@ -81,6 +83,12 @@ static const struct field {
     { NAME("overrides"), FORM_OBJECT, TEXT_AT(overrides), false },
     { NAME("state"), FORM_STATE, AT(archived), 0, true },
     { NAME("channel"), FORM_OPTIONAL, TEXT_AT(channel), false },
+    { NAME("title"), FORM_TEXT, TEXT_AT(title), true },
+    { NAME("named"), FORM_FLAG, AT(named), 0, false },
+    { NAME("client"), FORM_OPTIONAL, TEXT_AT(client), false },
+    { NAME("errors"), FORM_NUMBER, AT(errors), 0, true },
+    { NAME("lastError"), FORM_OPTIONAL_OBJECT, TEXT_AT(last_error), false },
+    { NAME("lastAction"), FORM_OPTIONAL_OBJECT, TEXT_AT(last_action), false },
     { NAME("read"), FORM_READ, AT(read_messages), 0, true },
 };
 enum { FIELDS = COUNT(fields) };
@@ -99,16 +107,17 @@ static size_t find_field(maki_str key, size_t next)
 
 static bool read_text(maki_str value, char *out, size_t capacity)
 {
-    if (maki_json_kind_of(value) != MAKI_JSON_STRING || value.len > capacity) return false;
+    if (maki_json_kind_of(value) != MAKI_JSON_STRING) return false;
     maki_str escaped = maki_json_inside(value);
     size_t n = escaped.len;
-    if (memchr(escaped.ptr, '\\', escaped.len))
+    bool has_escapes = memchr(escaped.ptr, '\\', n) != NULL;
+    if (!has_escapes && n >= capacity) return false;
+    if (has_escapes)
         n = maki_json_copy_text(value, out, capacity - 1);
     else
-        memcpy(out, escaped.ptr,
-               escaped.len); /* fast path: most have no escapes, and there are thousands */
+        memcpy(out, escaped.ptr, n); /* fast path: most have no escapes, and there are thousands */
     out[n] = '\0';
-    return strlen(out) == n;
+    return strlen(out) == n && (!has_escapes || maki_json_text_is(value, (maki_str){ out, n }));
 }
 
 bool maki_entry_id(const maki_json_item *entry, char out[MAKI_ID_MAX])
@@ -165,8 +174,10 @@ static bool read_field(const struct field *f, maki_str value, maki_session *s)
     case FORM_NUMBER: return read_number(value, out);
     case FORM_USAGE:
     case FORM_READ: return read_pair(value, out);
-    case FORM_OBJECT: return read_object(value, out, f->capacity);
+    case FORM_OBJECT:
+    case FORM_OPTIONAL_OBJECT: return read_object(value, out, f->capacity);
     case FORM_STATE: return read_state(value, out);
+    case FORM_FLAG: *(bool *)out = maki_json_true(value); return true;
     default: return true;
     }
 }
@@ -199,14 +210,18 @@ static void write_field(maki_jw *out, const struct field *f, const maki_session 
     const void *at = (const char *)s + f->at;
     const char *text = at;
     const uint64_t *pair = at;
-    if (f->form == FORM_OPTIONAL && !text[0]) return;
+    bool optional = f->form == FORM_OPTIONAL || f->form == FORM_OPTIONAL_OBJECT;
+    if (optional && !text[0]) return;
+    if (f->form == FORM_FLAG && !*(const bool *)at) return;
     maki_jw_key(out, f->name);
     switch (f->form) {
     case FORM_NUMBER: maki_jw_int(out, *(const int64_t *)at); break;
     case FORM_USAGE: maki_jw_print(out, "{'input':%i,'output':%i}", pair[0], pair[1]); break;
     case FORM_READ: maki_jw_print(out, "[%i,%i]", pair[0], pair[1]); break;
+    case FORM_OPTIONAL_OBJECT:
     case FORM_OBJECT: maki_jw_raw(out, text[0] ? maki_str_of(text) : MAKI_LIT("{}")); break;
     case FORM_STATE: maki_jw_string(out, maki_str_of(s->archived ? "archived" : "active")); break;
+    case FORM_FLAG: maki_jw_bool(out, true); break;
     default: maki_jw_string(out, maki_str_of(text)); break;
     }
 }

@@ -88,14 +88,17 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 
 /* ---- creating ------------------------------------------------------------------------------------- */
 
-static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str *out, maki_err *err)
+maki_status maki_session_header(const maki_session *s, maki_arena *arena, maki_str *out,
+                                maki_err *err)
 {
     maki_json_build build;
     maki_json_build_begin(&build, arena, err);
-    maki_jw_print(&build.w,
-                  "{'type':'header','version':1,'sessionId':%z,'createdAt':%i,'sessionKey':%z,"
-                  "'channel':%z}",
-                  s->id, s->created, s->key, s->channel);
+    maki_jw_print(&build.w, "{'type':'header','version':1,'sessionId':%z,'createdAt':%i", s->id,
+                  s->created);
+    if (s->key[0]) maki_jw_print(&build.w, "'sessionKey':%z,'channel':%z", s->key, s->channel);
+    if (s->client[0]) maki_jw_print(&build.w, "'client':%z", s->client);
+    if (s->title[0]) maki_jw_print(&build.w, "'title':%z", s->title);
+    maki_jw_end_object(&build.w);
     return maki_json_build_end(&build, arena, out, err);
 }
 
@@ -139,7 +142,7 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
                                   .threads = 1 };
     maki_conv *conv = NULL;
     maki_status st = maki_uuid(env->random, s->id, err);
-    if (st == MAKI_OK) st = header_of(s, &arena, &options.header, err);
+    if (st == MAKI_OK) st = maki_session_header(s, &arena, &options.header, err);
     if (st == MAKI_OK)
         st = maki_agent_directory(env->files, home, s->agent, "sessions", directory,
                                   sizeof directory, err);
@@ -210,6 +213,7 @@ static maki_status find_or_create(const maki_env *env, const maki_session_index_
     snprintf(s->agent, sizeof s->agent, "%s", from->agent);
     snprintf(s->key, sizeof s->key, "%s", key);
     snprintf(s->channel, sizeof s->channel, "%s", from->channel);
+    snprintf(s->client, sizeof s->client, "%s", from->client ? from->client : "");
     memcpy(s->overrides, before.overrides, sizeof s->overrides);
     st = create_session(env, index_query->home, s, err);
     if (st == MAKI_OK && found) st = archive_others(env, index_query, s, err);

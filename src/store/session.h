@@ -15,7 +15,14 @@
 
 #include "base/limits.h"
 
-enum { MAKI_CHANNEL_MAX = 64, MAKI_OVERRIDES_MAX = 400 };
+enum {
+    MAKI_CHANNEL_MAX = 64,
+    MAKI_OVERRIDES_MAX = 400,
+    MAKI_TITLE_MAX = 160,
+    MAKI_CLIENT_MAX = 40,
+    MAKI_LAST_ERROR_MAX = 320,
+    MAKI_LAST_ACTION_MAX = 64
+};
 
 #define MAKI_AGENT_DEFAULT "default"
 
@@ -47,9 +54,22 @@ typedef struct maki_session {
     char channel[MAKI_CHANNEL_MAX];     /* "": none */
     char model[MAKI_MODEL_MAX];         /* of the newest reply */
     char overrides[MAKI_OVERRIDES_MAX]; /* a JSON object; "": none */
+    char title[MAKI_TITLE_MAX];         /* the first words of a person; "": none */
+    bool named;                         /* somebody chose its key (maki session rename) */
+    char client[MAKI_CLIENT_MAX];       /* the program that sent its requests; "": unknown */
+    uint64_t errors;                    /* of providers, in all */
+    /* JSON objects; "": none */
+    char last_error[MAKI_LAST_ERROR_MAX]; /* {ts, status, message}, if the newest request failed */
+    char last_action
+        [MAKI_LAST_ACTION_MAX]; /* {ts, type} of the newest event that changed the view */
     bool archived;
     uint64_t read_messages, read_events; /* bytes of both files that were read */
 } maki_session;
+
+/* What to call it: the name that was chosen, else its title. */
+maki_str maki_session_title(const maki_session *s);
+/* The override `threshold`, in percent of the window; 0: none. */
+double maki_session_threshold(const maki_session *s);
 
 /* Reset all fields except agent and id. */
 void maki_session_reset(maki_session *s);

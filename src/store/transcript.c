@@ -8,21 +8,29 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "base/arena.h"
+#include "base/buf.h"
 #include "base/err.h"
 #include "base/files.h"
 #include "base/json_access.h"
+#include "base/json_print.h"
 #include "base/str_util.h"
 #include "log/index.h"
 #include "log/lines.h"
+#include "store/title.h"
 
 enum {
     BLOCK = 1 << 16,
     HEADER_MAX = 4096,
-    TAIL = 1 << 16,   /* bytes at the end of the file that are searched for the newest reply */
-    TYPE_PREFIX = 160 /* bytes at the start of an event that contain its type */
+    TITLE_ROWS = 8,     /* messages that are searched for a title */
+    ROW_MAX = 64 << 20, /* bytes of such a message */
+    MESSAGE_MAX = 200,  /* bytes of an error's message that are kept */
+    TAIL = 1 << 16,     /* bytes at the end of the file that are searched for the newest reply */
+    TYPE_PREFIX = 160   /* bytes at the start of an event that contain its type */
 };
 #define EVENT_MAX ((uint64_t)512 << 20)
 
@@ -52,8 +60,45 @@ static maki_status read_header(const maki_env *env, int fd, maki_session *s, boo
         s->created = (int64_t)maki_json_uint_field(header, MAKI_LIT("createdAt"));
         copy_field(header, "sessionKey", s->key, sizeof s->key);
         copy_field(header, "channel", s->channel, sizeof s->channel);
+        copy_field(header, "client", s->client, sizeof s->client);
+        copy_field(header, "title", s->title, sizeof s->title);
     }
     return MAKI_OK;
+}
+
+/* ---- the title --------------------------------------------------------------------------------------- */
+
+typedef struct title_reader {
+    maki_session *s;
+    maki_arena arena;
+    size_t rows;
+    bool tags; /* also a text that begins with an unknown tag */
+} title_reader;
+
+static maki_status read_title_row(void *ctx, maki_str row, uint64_t offset, maki_err *err)
+{
+    title_reader *r = ctx;
+    maki_str value;
+    (void)offset;
+    (void)err;
+    if (r->rows++ > TITLE_ROWS) return MAKI_CANCELLED; /* the first row may be a header */
+    bool found = maki_json_check(row, &value, NULL) == MAKI_OK &&
+                 maki_json_kind_of(value) == MAKI_JSON_OBJECT &&
+                 maki_title_of(value, r->tags, &r->arena, r->s->title, sizeof r->s->title);
+    return found ? MAKI_CANCELLED : MAKI_OK;
+}
+
+/* Find the title in the first messages.  A failure is no title: the messages are counted all the same. */
+static void read_title(const maki_env *env, int fd, maki_session *s)
+{
+    title_reader r = { .s = s, .arena = maki_arena_new(env->alloc, ROW_MAX) };
+    uint64_t end;
+    for (int tags = 0; tags < 2 && !s->title[0]; tags++) {
+        r.tags = tags > 0;
+        r.rows = 0;
+        (void)maki_lines_each(env, fd, 0, ROW_MAX, read_title_row, &r, &end, NULL);
+    }
+    maki_arena_free(&r.arena);
 }
 
 /* ---- the messages ---------------------------------------------------------------------------------- */
@@ -130,7 +175,7 @@ static maki_status read_model(const maki_env *env, int fd, uint64_t from, uint64
 static maki_status read_rows(const maki_env *env, const char *directory, int fd, uint64_t size,
                              maki_session *s, bool *model, maki_err *err)
 {
-    uint64_t from = s->read_messages, rows = 0;
+    uint64_t from = s->read_messages, rows = 0, before = s->messages;
     bool header = false;
     maki_status st = from == 0 ? read_header(env, fd, s, &header, err) : MAKI_OK;
     if (st != MAKI_OK || size == from) return st;
@@ -139,22 +184,27 @@ static maki_status read_rows(const maki_env *env, const char *directory, int fd,
         s->messages += rows - (header && rows ? 1 : 0);
     }
     if (st != MAKI_OK || s->read_messages == from) return st;
+    if (!s->title[0] && before < TITLE_ROWS) read_title(env, fd, s);
     return read_model(env, fd, from, s->read_messages, s, model, err);
 }
 
 /* ---- the events ------------------------------------------------------------------------------------ */
 
 typedef struct event_reader {
+    const maki_env *env;
     maki_session *s;
     bool model; /* set by a reply, which has precedence over events */
 } event_reader;
 
-static bool is_type(maki_str row, const char *type)
+/* The type of an event; len 0: it has none at its start. */
+static maki_str type_of(maki_str row)
 {
-    char text[40];
+    static const maki_str name = { "\"type\":\"", 8 };
     maki_str front = maki_str_to(row, row.len < TYPE_PREFIX ? row.len : TYPE_PREFIX);
-    snprintf(text, sizeof text, "\"type\":\"%s\"", type);
-    return maki_str_has(front, maki_str_of(text));
+    const char *at = front.len ? memmem(front.ptr, front.len, name.ptr, name.len) : NULL;
+    if (!at) return (maki_str){ "", 0 };
+    maki_str rest = maki_str_from(front, (size_t)(at - front.ptr) + name.len);
+    return maki_str_cut(&rest, '"');
 }
 
 static void add_usage(maki_session *s, maki_str usage_object)
@@ -163,12 +213,48 @@ static void add_usage(maki_session *s, maki_str usage_object)
     s->output += maki_json_uint_field(usage_object, MAKI_LIT("output"));
 }
 
+/* {"ts":..., "type":...} */
+static void set_action(maki_session *s, maki_str event, maki_str type)
+{
+    snprintf(s->last_action, sizeof s->last_action, "{\"ts\":%" PRIu64 ",\"type\":\"%.*s\"}",
+             maki_json_uint_field(event, MAKI_LIT("ts")), MAKI_PRINTED(type));
+}
+
+/* {"ts":..., "status":..., "message":...}; false: it does not fit. */
+static bool write_error(maki_session *s, maki_str event, maki_str message, const maki_alloc *alloc)
+{
+    maki_buf out = maki_buf_new(alloc, MAKI_LAST_ERROR_MAX - 1);
+    maki_jw w;
+    maki_jw_init(&w, maki_buf_sink(&out), NULL);
+    maki_jw_print(&w, "{'ts':%i,'status':%I,'message':%s}",
+                  maki_json_uint_field(event, MAKI_LIT("ts")),
+                  maki_json_uint_field(event, MAKI_LIT("status")), message);
+    bool fits = maki_jw_end(&w) == MAKI_OK;
+    if (fits)
+        snprintf(s->last_error, sizeof s->last_error, "%.*s", MAKI_PRINTED(maki_buf_str(&out)));
+    maki_buf_free(&out);
+    return fits;
+}
+
+/* A long message is cut; one with so many escapes that it still does not fit is omitted. */
+static void set_error(maki_session *s, maki_str event, const maki_env *env)
+{
+    char text[MESSAGE_MAX];
+    maki_str message = { "", 0 };
+    s->errors++;
+    if (maki_json_string_field(event, "message", &message))
+        message = (maki_str){ text, maki_json_copy_text(message, text, sizeof text) };
+    if (!write_error(s, event, message, env->alloc))
+        (void)write_error(s, event, MAKI_LIT(""), env->alloc);
+}
+
 static void set_state(maki_session *s, maki_str event)
 {
     maki_str value;
     if (maki_json_get(event, MAKI_LIT("overrides"), &value) &&
         maki_json_kind_of(value) == MAKI_JSON_OBJECT && value.len < sizeof s->overrides)
         snprintf(s->overrides, sizeof s->overrides, "%.*s", MAKI_PRINTED(value));
+    if (maki_json_string_field(event, "sessionKey", &value)) s->named = true;
     copy_field(event, "sessionKey", s->key, sizeof s->key);
     if (maki_json_string_field(event, "state", &value))
         s->archived = maki_json_text_is(value, MAKI_LIT("archived"));
@@ -179,16 +265,26 @@ static maki_status on_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
 {
     event_reader *r = ctx;
     maki_str event;
-    bool usage = is_type(row, "usage"), state = is_type(row, "session");
+    maki_str type = type_of(row);
+    bool usage = maki_str_is(type, MAKI_LIT("usage")),
+         state = maki_str_is(type, MAKI_LIT("session"));
+    bool action = maki_str_in(type, "condense|truncate|trim|prune|rewind|undo");
+    bool failed = maki_str_is(type, MAKI_LIT("provider_error"));
     bool summary =
         maki_str_has(row, MAKI_LIT("\"summarizer\":{")); /* a summary, or the record of a run */
     maki_str usage_object;
     (void)at;
     (void)err;
-    if ((!usage && !state && !summary) || maki_json_check(row, &event, NULL) != MAKI_OK ||
+    if (maki_str_is(type, MAKI_LIT("manifest")) &&
+        maki_str_has(row, MAKI_LIT("\"of\":\"exchange\"")))
+        r->s->last_error[0] = '\0'; /* if this one failed, its error is the next event */
+    if ((!usage && !state && !summary && !action && !failed) ||
+        maki_json_check(row, &event, NULL) != MAKI_OK ||
         maki_json_kind_of(event) != MAKI_JSON_OBJECT)
         return MAKI_OK;
     if (state) set_state(r->s, event);
+    if (action) set_action(r->s, event, type);
+    if (failed) set_error(r->s, event, r->env);
     if (usage) add_usage(r->s, event);
     if (usage && !r->model) copy_field(event, "model", r->s->model, sizeof r->s->model);
     if (summary && maki_json_get(event, MAKI_LIT("summarizer"), &usage_object) &&
@@ -206,7 +302,7 @@ static maki_status read_events(const maki_env *env, const char *directory, maki_
                                bool model, maki_err *err)
 {
     char path[MAKI_PATH_MAX];
-    event_reader r = { s, model };
+    event_reader r = { env, s, model };
     events_path(directory, s->id, path);
     int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "reading events");

@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { tempDirectory, PATIENCE_MS, quiet, readConversations, startFake, startMaki, until } from './lib.mjs';
+import zlib from 'node:zlib';
+import { build, tempDirectory, PATIENCE_MS, quiet, readConversations, startFake, startMaki, until } from './lib.mjs';
 
 async function say(maki, text, headers = {}) {
   const reply = await fetch(`${maki.url}/v1/chat/completions`, {
@@ -18,6 +19,15 @@ async function say(maki, text, headers = {}) {
 }
 
 const get = (maki, path, init) => fetch(maki.url + path, init);
+
+/** Without what fetch adds and decodes: {status, headers, body}. */
+const raw = (maki, path, headers) => new Promise((resolve, reject) => {
+  http.get(maki.url + path, { headers }, async (reply) => {
+    const pieces = [];
+    for await (const piece of reply) pieces.push(piece);
+    resolve({ status: reply.statusCode, headers: reply.headers, body: Buffer.concat(pieces) });
+  }).on('error', reject);
+});
 
 test('sessions, operations and the page', async (t) => {
   const fake = await startFake(t);
@@ -32,8 +42,19 @@ test('sessions, operations and the page', async (t) => {
     assert.equal(sessions[0].model, 'gpt-4o');
   });
 
+  await t.test('by client, as its User-Agent says', async () => {
+    await say(maki, '<system-reminder>x</system-reminder>続けて', { 'user-agent': 'claude-cli/2.1.328 (external, cli)' });
+    const list = await (await get(maki, '/maki/ops/session.list', { method: 'POST', body: '{"client":"Claude Code"}' })).json();
+    assert.deepEqual(list.sessions.map((s) => [s.title, s.client, s.errors]), [['続けて', 'Claude Code', 0]]);
+    assert.equal(list.all, 1);
+    assert.deepEqual(list.clients, ['Claude Code', 'node']);
+    assert.deepEqual(list.agents, ['proxy']);
+    const { all, sessions } = await (await get(maki, '/maki/sessions?limit=1')).json();
+    assert.deepEqual([all, sessions.length], [2, 1]);
+  });
+
   await t.test('one conversation, and what was said in it', async () => {
-    const { sessions } = await (await get(maki, '/maki/sessions')).json();
+    const { sessions } = await (await get(maki, '/maki/ops/session.list', { method: 'POST', body: '{"title":"巻き物"}' })).json();
     const talk = await (await get(maki, `/maki/sessions/${sessions[0].id}`)).json();
     assert.deepEqual(talk.view.map((m) => [m.role, m.blocks[0].text]),
       [['user', '巻き物を開いてください 📜'], ['assistant', answer]]);
@@ -94,22 +115,86 @@ test('sessions, operations and the page', async (t) => {
 
   await t.test('metrics and health', async () => {
     const text = await (await get(maki, '/maki/metrics')).text();
-    assert.match(text, /^maki_exchanges_total 2$/m);
+    assert.match(text, /^maki_exchanges_total 3$/m);
     assert.match(text, /^# TYPE maki_exchanges_total counter$/m);
     assert.equal((await (await get(maki, '/maki/health')).json()).ok, true);
   });
 
   await t.test('the page and its files, with a strict policy', async () => {
-    for (const [path, type] of [['/', 'text/html'], ['/maki/page.css', 'text/css'], ['/maki/page.js', 'text/javascript']]) {
+    for (const [path, type] of [
+      ['/', 'text/html'], ['/maki/page/index.html', 'text/html'], ['/maki/page/lib/preact.js', 'text/javascript'], ['/maki/page/lib/marked.js', 'text/javascript'],
+    ]) {
       const reply = await get(maki, path);
       assert.equal(reply.status, 200);
       assert.ok(reply.headers.get('content-type').startsWith(type));
-      assert.match(reply.headers.get('content-security-policy'), /default-src 'none'/);
+      assert.equal(reply.headers.get('content-security-policy'), "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+        + "img-src 'self' data: blob:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'");
       assert.ok((await reply.text()).length > 500);
     }
+  });
+
+  await t.test('what the page names is served', async () => {
+    const names = [...(await (await get(maki, '/')).text()).matchAll(/(?:href|src)="(maki\/[^"]+)"/g)];
+    assert.ok(names.length >= 2);
+    for (const [, name] of names) assert.equal((await get(maki, `/${name}`)).status, 200, name);
+    assert.equal((await get(maki, '/maki/page/nothing.js')).status, 404);
+    assert.equal((await get(maki, '/maki/page/../../maki.yaml')).status, 404);
+  });
+
+  await t.test('compressed for those who accept it, and sent once', async () => {
+    const plain = await raw(maki, '/', {}), compressed = await raw(maki, '/', { 'accept-encoding': 'br, gzip' });
+    assert.equal(plain.headers['content-encoding'], undefined);
+    assert.equal(compressed.headers['content-encoding'], 'gzip');
+    assert.equal(compressed.headers.vary, 'Accept-Encoding');
+    assert.deepEqual(zlib.gunzipSync(compressed.body), plain.body);
+    assert.notEqual(compressed.headers.etag, plain.headers.etag);
+    for (const { headers: { etag } } of [plain, compressed]) {
+      const again = await raw(maki, '/', { 'if-none-match': `"other", W/${etag}` });
+      assert.equal(again.status, 304);
+      assert.equal(again.body.length, 0);
+      assert.equal(again.headers['cache-control'], 'no-cache');
+    }
+    assert.equal((await raw(maki, '/', { 'if-none-match': '"other"' })).status, 200);
+    assert.equal((await raw(maki, '/', { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'], undefined);
     const head = await get(maki, '/', { method: 'HEAD' });
     assert.equal(head.status, 200);
   });
+});
+
+test('the demo, played into a running daemon', async (t) => {
+  const fake = await startFake(t);
+  const token = 's3cret';
+  const maki = await startMaki(t, { upstream: fake.url, args: ['--upstream', `demo=${fake.url}`, '--token', token] });
+  const post = (path = '/maki/demo', headers = {}) => get(maki, path, { method: 'POST', headers });
+  assert.equal((await post()).status, 401);
+  assert.equal((await post(`/t/${token}/maki/demo`, { origin: 'https://evil.example' })).status, 403);
+  const began = await post(`/t/${token}/maki/demo`);
+  assert.equal(began.status, 200);
+  assert.deepEqual(await began.json(), { playing: true });
+  const sessions = async () => (await (await get(maki, `/t/${token}/maki/sessions`)).json()).sessions;
+  await until('the conversations of the demo', async () => (await sessions()).filter((s) => s.client === 'maki demo').length >= 3);
+  await until('its end', async () => (await post(`/t/${token}/maki/demo`)).status === 200);
+});
+
+test('one demo at a time, and none without the command', async (t) => {
+  const fake = await startFake(t);
+  const alone = path.join(tempDirectory(t), 'maki-serve');
+  fs.copyFileSync(path.join(build, 'maki-serve'), alone);
+  fs.chmodSync(alone, 0o700);
+  const copied = await startMaki(t, { upstream: fake.url, file: alone });
+  const none = await get(copied, '/maki/demo', { method: 'POST' });
+  assert.equal(none.status, 404);
+  assert.match((await none.json()).error.message, /the program maki is not in the directory/);
+  // One that plays until a file exists: a script in place of the command.
+  const stop = path.join(path.dirname(alone), 'stop');
+  fs.writeFileSync(path.join(path.dirname(alone), 'maki'), `#!/bin/sh\nuntil [ -e ${stop} ]; do sleep 0.01; done\n`, { mode: 0o700 });
+  assert.equal((await get(copied, '/maki/demo', { method: 'POST' })).status, 200);
+  const second = await get(copied, '/maki/demo', { method: 'POST' });
+  assert.equal(second.status, 409);
+  assert.match((await second.json()).error.message, /playing already/);
+  fs.writeFileSync(stop, '');
+  await until('it has ended', async () => (await get(copied, '/maki/demo', { method: 'POST' })).status === 200);
+  assert.equal((await get(copied, '/maki/demo', { method: 'GET' })).status, 404);
 });
 
 /** A conversation of two messages; operations on it, as [status, answer]; and how many of them wait for its lock. */

@@ -84,7 +84,7 @@ example=$source/examples
 ok 'C: compiled by pkg-config' cc -Wall -Wextra -Werror "$example/c/conversation.c" $(pkg-config --cflags --libs maki) -o shared
 talk c ./shared
 has 'C: an error is a line with its code' '(NOTFOUND)' "$(./shared missing/talk.jsonl 2>&1)"
-ok 'C: static' cc -Wall "$example/c/conversation.c" $(pkg-config --cflags maki) "$lib/libmaki.a" -lyaml -lcrypto -lm -o static
+ok 'C: static' cc -Wall "$example/c/conversation.c" $(pkg-config --cflags maki) "$lib/libmaki.a" -lyaml -lcrypto -lutf8proc -lm -o static
 talk c_static env -u LD_LIBRARY_PATH ./static
 talk python python3 "$example/python/conversation.py"
 cp "$example"/node/*.mjs .

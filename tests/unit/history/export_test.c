@@ -313,7 +313,8 @@ static void test_own(void)
                          &err);
     }
     snprintf(path, sizeof path, "%s", directory_file(&f, "b.jsonl"));
-    CHECK_STATUS(maki_conv_fork(conv, 12, MAKI_NEWEST, path, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_fork(conv, 12, MAKI_NEWEST, path, (maki_str){ "", 0 }, &err), MAKI_OK,
+                 &err);
     CHECK_STATUS(maki_conv_open(&env, path, &options, &fork, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_truncate(fork, NULL, 0.5, &change, &err), MAKI_OK, &err);
     maki_conv *both[] = { conv, fork };

@@ -15,6 +15,7 @@
 #include "base/str_util.h"
 #include "directory.h"
 #include "fake_env.h"
+#include "history/conv.h"
 #include "tap.h"
 
 enum { ANSWER_MAX = 1 << 20 };
@@ -40,6 +41,44 @@ static void check_answer(const maki_op_form *op, maki_str answer)
             printf("# missing: %s\n", f->name);
         }
     }
+}
+
+/* Two requests and their events, in asked.jsonl, as the proxy records them. */
+static void begin_asked(const maki_env *env)
+{
+    static const char *const rows[] = {
+        "{\"role\":\"user\",\"content\":\"你好\"}",
+        "{\"role\":\"assistant\",\"content\":\"Hello\",\"meta\":{\"model\":\"gpt-4o\"}}",
+        "{\"role\":\"user\",\"content\":\"오늘 날씨는?\"}",
+        "{\"role\":\"assistant\",\"content\":\"Sunny ☀️\",\"meta\":{\"model\":\"gpt-4o\"}}",
+    };
+    static const char *const events[] = {
+        "\"of\":\"exchange\",\"protocol\":\"openai\",\"upstream\":\"openai\",\"path\":\"/v1/chat/completions\","
+        "\"model\":\"gpt-4o\",\"body\":\"0011223344556677\",\"bytes\":120,\"spans\":[[1,1]],\"systemTokens\":9,"
+        "\"toolTokens\":0,\"messageTokens\":6,\"status\":200,\"end\":\"complete\",\"stop\":\"stop\",\"firstMs\":210,\"ms\":480",
+        "\"model\":\"gpt-4o\",\"input\":18,\"output\":2,\"cacheRead\":0,\"cacheWrite\":0,\"reasoning\":0",
+        "\"of\":\"exchange\",\"protocol\":\"openai\",\"upstream\":\"openai\",\"path\":\"/v1/chat/completions\","
+        "\"model\":\"gpt-4o\",\"body\":\"8899aabbccddeeff\",\"bytes\":210,\"spans\":[[1,3]],\"systemTokens\":9,"
+        "\"toolTokens\":0,\"messageTokens\":20,\"status\":200,\"end\":\"complete\",\"stop\":\"stop\",\"firstMs\":190,\"ms\":520",
+        "\"model\":\"gpt-4o\",\"input\":34,\"output\":4,\"cacheRead\":18,\"cacheWrite\":0,\"reasoning\":0,\"cost\":0.0002",
+    };
+    maki_conv *conv = NULL;
+    maki_change change;
+    maki_err err = { 0 };
+    CHECK_STATUS(
+        maki_conv_open(env, "asked.jsonl", &(maki_conv_options){ .create = true }, &conv, &err),
+        MAKI_OK, &err);
+    for (size_t i = 0; i < 4; i++) {
+        maki_str row = maki_str_of(rows[i]);
+        CHECK_STATUS(maki_conv_append(conv, NULL, &row, 1, &change, &err), MAKI_OK, &err);
+        if (i % 2 == 0) continue;
+        CHECK_STATUS(
+            maki_conv_add_event(conv, "manifest", maki_str_of(events[i - 1]), &change, &err),
+            MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_add_event(conv, "usage", maki_str_of(events[i]), &change, &err),
+                     MAKI_OK, &err);
+    }
+    maki_conv_close(conv);
 }
 
 /* The conversation of the examples: talk.jsonl in an empty directory, the working directory.  Eight
@@ -102,6 +141,7 @@ static void end_talk(void)
 }
 
 static const char *update_directory;
+static const maki_env *example_env;
 
 static void write_example(const maki_op_info *op, const maki_op_form *form, maki_str answer)
 {
@@ -123,6 +163,7 @@ static void run_example(maki *m, const maki_op_info *op, const maki_op_form *for
     maki_str value;
     tap_row("the example of %s has the recorded answer", op->name);
     if (talk) begin_talk(m);
+    if (talk) begin_asked(example_env);
     if (strcmp(op->name, "manage.undo") == 0) run_manage(m);
     maki_status st =
         maki_op(m, maki_str_of(op->name), maki_str_of(form->example), maki_buf_sink(&answer), &err);
@@ -193,6 +234,7 @@ int main(int argc, char **argv)
     maki_options options = { sizeof options, fe.env, MAKI_MAX_MEMORY, NULL };
     if (maki_open(&options, &m, &err) != MAKI_OK) return 1;
 
+    example_env = &fe.env;
     if (argc == 3 && strcmp(argv[1], "--update") == 0) update_directory = argv[2];
     tap_row("the table is sorted by name");
     for (size_t i = 1; i < maki_op_count(); i++) {

@@ -23,93 +23,97 @@ static const struct key_row {
 } key_rows[] = {
     { "one for all chats",
       MAKI_SCOPE_GLOBAL,
-      { "default", "telegram", "1", "", "" },
+      { "default", "telegram", "1", "", "", NULL },
       "agent:default:global",
       MAKI_OK },
     { "global needs no channel",
       MAKI_SCOPE_GLOBAL,
-      { "work", "", "", "", "" },
+      { "work", "", "", "", "", NULL },
       "agent:work:global",
       MAKI_OK },
     { "one a group",
       MAKI_SCOPE_GROUP,
-      { "work", "slack", "U1", "C12345678", "" },
+      { "work", "slack", "U1", "C12345678", "", NULL },
       "agent:work:slack:C12345678",
       MAKI_OK },
     { "a group of several parts",
       MAKI_SCOPE_GROUP,
-      { "default", "discord", "U1", "guild:channel", "" },
+      { "default", "discord", "U1", "guild:channel", "", NULL },
       "agent:default:discord:guild:channel",
       MAKI_OK },
     { "outside of groups it is the sender",
       MAKI_SCOPE_GROUP,
-      { "work", "slack", "U1", "", "" },
+      { "work", "slack", "U1", "", "", NULL },
       "agent:work:slack:U1",
       MAKI_OK },
     { "one a sender, also in a group",
       MAKI_SCOPE_SENDER,
-      { "default", "telegram", "123456789", "G", "" },
+      { "default", "telegram", "123456789", "G", "", NULL },
       "agent:default:telegram:123456789",
       MAKI_OK },
     { "a thread by what it hangs on",
       MAKI_SCOPE_GROUP,
-      { "default", "slack", "U1", "C1", "1700.25" },
+      { "default", "slack", "U1", "C1", "1700.25", NULL },
       "agent:default:slack:1700.25",
       MAKI_OK },
     { "a thread is no matter to global",
       MAKI_SCOPE_GLOBAL,
-      { "default", "slack", "U1", "C1", "1700.25" },
+      { "default", "slack", "U1", "C1", "1700.25", NULL },
       "agent:default:global",
       MAKI_OK },
     { "Japanese, Chinese, emoji",
       MAKI_SCOPE_SENDER,
-      { "default", "微信", "さくら🌸", "", "" },
+      { "default", "微信", "さくら🌸", "", "", NULL },
       "agent:default:微信:さくら🌸",
       MAKI_OK },
     { "a name that looks like a path",
       MAKI_SCOPE_SENDER,
-      { "default", "x", "../../etc/passwd", "", "" },
+      { "default", "x", "../../etc/passwd", "", "", NULL },
       "agent:default:x:../../etc/passwd",
       MAKI_OK },
     { "no sender",
       MAKI_SCOPE_SENDER,
-      { "default", "telegram", "", "G", "" },
+      { "default", "telegram", "", "G", "", NULL },
       "the sender is missing",
       MAKI_INVALID },
     { "no channel",
       MAKI_SCOPE_SENDER,
-      { "default", "", "1", "", "" },
+      { "default", "", "1", "", "", NULL },
       "the channel is missing",
       MAKI_INVALID },
     { "a colon in the channel",
       MAKI_SCOPE_SENDER,
-      { "default", "a:b", "1", "", "" },
+      { "default", "a:b", "1", "", "", NULL },
       "colon",
       MAKI_INVALID },
     { "an empty part",
       MAKI_SCOPE_SENDER,
-      { "default", "a", "b::c", "", "" },
+      { "default", "a", "b::c", "", "", NULL },
       "empty part",
       MAKI_INVALID },
     { "a control character",
       MAKI_SCOPE_SENDER,
-      { "default", "a", "b\nc", "", "" },
+      { "default", "a", "b\nc", "", "", NULL },
       "control",
       MAKI_INVALID },
     { "white space around it",
       MAKI_SCOPE_SENDER,
-      { "default", "a", " b", "", "" },
+      { "default", "a", " b", "", "", NULL },
       "white space",
       MAKI_INVALID },
-    { "not UTF-8", MAKI_SCOPE_SENDER, { "default", "a", "\xff", "", "" }, "UTF-8", MAKI_INVALID },
+    { "not UTF-8",
+      MAKI_SCOPE_SENDER,
+      { "default", "a", "\xff", "", "", NULL },
+      "UTF-8",
+      MAKI_INVALID },
     { "an agent that is a path",
       MAKI_SCOPE_GLOBAL,
-      { "../x", "a", "b", "", "" },
+      { "../x", "a", "b", "", "", NULL },
       "agent's name",
       MAKI_INVALID },
     { "an agent with a slash",
       MAKI_SCOPE_GLOBAL,
-      { "a/b", "a", "b", "", "" },
+      { "a/b", "a", "b", "", "", NULL },
       "agent's name",
       MAKI_INVALID },
 };
@@ -131,7 +135,7 @@ static void test_keys(void)
     tap_row("a key over the maximum length is refused");
     memset(long_name, 'x', sizeof long_name - 1);
     long_name[sizeof long_name - 1] = '\0';
-    maki_origin from = { "default", "c", long_name, "", "" };
+    maki_origin from = { "default", "c", long_name, "", "", NULL };
     CHECK_STATUS(maki_origin_key(&from, MAKI_SCOPE_SENDER, key, &err), MAKI_INVALID, &err);
 }
 
@@ -139,7 +143,7 @@ static void test_keys(void)
 
 static maki_resolved_session resolve(kit *k, const char *sender, bool fresh)
 {
-    maki_origin from = { "default", "telegram", sender, "", "" };
+    maki_origin from = { "default", "telegram", sender, "", "", NULL };
     maki_resolved_session out = { .created = false };
     char key[MAKI_KEY_MAX];
     maki_err err = { 0 };
@@ -281,7 +285,7 @@ static void test_faults(void)
     for (size_t nth = 1; injected && nth < 400; nth++) {
         kit k;
         kit_open(&k);
-        maki_origin from = { "default", "telegram", "1", "", "" };
+        maki_origin from = { "default", "telegram", "1", "", "", NULL };
         maki_resolved_session out;
         maki_err err = { 0 };
         fake_files_fail_at(&k.fe, nth, EIO);
@@ -309,7 +313,7 @@ static void test_fresh_faults(void)
     for (size_t nth = 1; injected && nth < 600; nth++) {
         kit k;
         kit_open(&k);
-        maki_origin from = { "default", "telegram", "さくら", "", "" };
+        maki_origin from = { "default", "telegram", "さくら", "", "", NULL };
         maki_session_change overrides = { wanted, -1, NULL };
         maki_resolved_session out;
         maki_session s;

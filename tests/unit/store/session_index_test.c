@@ -110,6 +110,170 @@ static void test_rebuilt(kit *k)
     CHECK(stat(k->view, &st) == 0 && (st.st_mode & 0777) == 0600);
 }
 
+/* ---- title, client, errors and steps ------------------------------------------------------------------- */
+
+#define PERSON(text) "{\"role\":\"user\",\"content\":[{\"type\":\"text\",\"text\":\"" text "\"}]}\n"
+#define EVENT(type, fields) \
+    "{\"ev\":1,\"at\":1,\"ts\":1700000000123,\"type\":\"" type "\",\"head\":\"\"" fields "}\n"
+#define EXCHANGE EVENT("manifest", ",\"of\":\"exchange\"")
+#define FAILURE \
+    EXCHANGE EVENT("provider_error", ",\"status\":429,\"message\":\"slow \\\"down\\\"\"")
+#define FAILED "{\"ts\":1700000000123,\"status\":429,\"message\":\"slow \\\"down\\\"\"}"
+
+/* clang-format off */
+static const struct shown_row {
+    const char *name, *rows, *events, *title, *client; int errors; const char *last_error, *last_action;
+} shown[] = {
+    { "first words, one space between them", PERSON("Fix\\n\\n  the build"), NULL, "Fix the build", "", 0, "", "" },
+    { "an agent's reminder before them", PERSON("<system-reminder>\\n日付\\n</system-reminder>\\n直してください"), NULL, "直してください", "", 0, "", "" },
+    { "a message that is only a reminder", PERSON("<environment_context>x</environment_context>") PERSON("go on"), NULL, "go on", "", 0, "", "" },
+    { "a tag that no table has, and words after it", PERSON("<facts>x</facts>") PERSON("go on"), NULL, "go on", "", 0, "", "" },
+    { "only such a tag", PERSON("<div> is broken"), NULL, "<div> is broken", "", 0, "", "" },
+    { "of a reply nothing", REPLY("m") PERSON("later"), NULL, "later", "", 0, "", "" },
+    { "none", REPLY("m"), NULL, "", "", 0, "", "" },
+    { "quotes and a backslash", PERSON("a \\\"b\\\" \\\\c"), NULL, "a \"b\" \\c", "", 0, "", "" },
+    { "cut between two characters", PERSON("巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻"), NULL,
+      "巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻巻", "", 0, "", "" },
+    { "the client of the header", "{\"type\":\"header\",\"version\":1,\"client\":\"Claude Code\"}\n" PERSON("hi"), NULL, "hi", "Claude Code", 0, "", "" },
+    { "the title of the header, of a fork", "{\"type\":\"header\",\"version\":1,\"title\":\"before\"}\n" PERSON("hi"), NULL, "before", "", 0, "", "" },
+    { "a new name", PERSON("hi"), EVENT("session", ",\"sessionKey\":\"agent:default:dinner: 夕食\""), "dinner: 夕食", "", 0, "", "" },
+    { "an error in the newest request", PERSON("hi"), EXCHANGE FAILURE, "hi", "", 1, FAILED, "" },
+    { "one before it", PERSON("hi"), FAILURE FAILURE EXCHANGE, "hi", "", 2, "", "" },
+    { "a step", PERSON("hi"), EVENT("prune", "") EVENT("pin", ""), "hi", "", 0, "", "{\"ts\":1700000000123,\"type\":\"prune\"}" },
+};
+/* clang-format on */
+
+static maki_status copy_session(void *ctx, const maki_session *s, maki_err *err)
+{
+    (void)err;
+    *(maki_session *)ctx = *s;
+    return MAKI_OK;
+}
+
+static void test_shown(void)
+{
+    for (size_t i = 0; i < COUNT(shown); i++) {
+        const struct shown_row *r = &shown[i];
+        for (int again = 0; again < 2; again++) {
+            kit k;
+            maki_session s = { 0 };
+            maki_session_index_report report;
+            maki_err err;
+            maki_session_index_query in = { .agent = "default", .fn = copy_session, .ctx = &s };
+            kit_open(&k);
+            in.home = k.home.path;
+            tap_row("%s%s", r->name, again ? ", from the file" : "");
+            kit_session(&k, "aaa", r->rows, r->events);
+            for (int n = 0; n <= again; n++)
+                CHECK_STATUS(maki_session_index_each(&k.fe.env, &in, &report, &err), MAKI_OK, &err);
+            CHECK_EQ(report.changed, again ? 0 : 1);
+            CHECK_TEXT(maki_session_title(&s), maki_str_of(r->title));
+            CHECK_CSTR(s.client, r->client);
+            CHECK_EQ(s.errors, r->errors);
+            CHECK_CSTR(s.last_error, r->last_error);
+            CHECK_CSTR(s.last_action, r->last_action);
+            kit_close(&k);
+        }
+    }
+}
+
+static void test_title_later(kit *k)
+{
+    maki_session s = { 0 };
+    maki_session_index_report report;
+    maki_err err;
+    maki_session_index_query in = {
+        .home = k->home.path, .agent = "default", .fn = copy_session, .ctx = &s
+    };
+    tap_row("a title that comes with a later message");
+    kit_session(k, "zzz", REPLY("m-1"), NULL);
+    CHECK_STATUS(maki_session_index_each(&k->fe.env, &in, &report, &err), MAKI_OK, &err);
+    CHECK_CSTR(s.title, "");
+    kit_append(k, "zzz", ".jsonl", PERSON("now"));
+    CHECK_STATUS(maki_session_index_each(&k->fe.env, &in, &report, &err), MAKI_OK, &err);
+    CHECK_CSTR(s.title, "now");
+
+    tap_row("an index without titles, of a former version, is read again");
+    maki_str text = directory_read(k->view);
+    char *title = text.ptr ? memmem(text.ptr, text.len, "\"title\"", 7) : NULL;
+    if (CHECK(title != NULL)) {
+        FILE *f = fopen(k->view, "w");
+        memcpy(title, "\"titel\"", 7);
+        fwrite(text.ptr, 1, text.len, f);
+        fclose(f);
+        CHECK_STATUS(maki_session_index_each(&k->fe.env, &in, &report, &err), MAKI_OK, &err);
+        CHECK_CSTR(s.title, "now");
+        CHECK_EQ(report.changed, 1);
+    }
+    free_text(text);
+}
+
+/* ---- queries ------------------------------------------------------------------------------------------- */
+
+/* clang-format off */
+static const struct query_row { const char *name; maki_session_query query; const char *ids; int all; } queries[] = {
+    { "all, the newest first", { .limit = 9 }, "eee ddd ccc bbb aaa ", 5 },
+    { "the first two", { .limit = 2 }, "eee ddd ", 5 },
+    { "the next two", { .limit = 2, .offset = 2 }, "ccc bbb ", 5 },
+    { "the last", { .limit = 2, .offset = 4 }, "aaa ", 5 },
+    { "after the last", { .limit = 2, .offset = 5 }, "", 5 },
+    { "of a model", { .limit = 9, .model = "m-2" }, "ddd ", 1 },
+    { "of a client", { .limit = 9, .client = "Codex" }, "eee bbb ", 2 },
+    { "of an agent", { .limit = 9, .agent = "other" }, "", 0 },
+    { "archived", { .limit = 9, .archived = 1 }, "ccc ", 1 },
+    { "active", { .limit = 9, .archived = -1, .offset = 1 }, "ddd bbb aaa ", 4 },
+    { "words in any case", { .limit = 9, .words = { "STRASSE fix", 11 } }, "aaa ", 1 },
+    { "full-width letters", { .limit = 9, .words = { "\xEF\xBC\xA6ix", 5 } }, "aaa ", 1 },
+    { "Greek", { .limit = 9, .words = { "ΟΔΟΣ", 8 } }, "bbb ", 1 },
+    { "half-width kana, an ideographic space", { .limit = 9, .words = { "ﾄﾞｱ\xE3\x80\x80直", 15 } }, "ccc ", 1 },
+    { "a letter and its mark", { .limit = 9, .words = { "CAFE\xCC\x81", 6 } }, "ddd ", 1 },
+    { "a word of the key", { .limit = 9, .words = { "slack:c1", 8 } }, "eee ", 1 },
+    { "one word is missing", { .limit = 9, .words = { "fix nothing", 11 } }, "", 0 },
+};
+/* clang-format on */
+
+#define NAMED(key, client) \
+    "{\"type\":\"header\",\"version\":1,\"sessionKey\":\"" key "\",\"client\":\"" client "\"}\n"
+
+static void set_session_time(const kit *k, const char *id, time_t seconds)
+{
+    char path[400];
+    struct timespec times[2] = { { seconds, 0 }, { seconds, 0 } };
+    snprintf(path, sizeof path, "%s/%s.jsonl", k->sessions, id);
+    utimensat(AT_FDCWD, path, times, 0);
+}
+
+static void test_queries(kit *k)
+{
+    static const char *const ids[] = { "aaa", "bbb", "ccc", "ddd", "eee" };
+    kit_session(k, "aaa", PERSON("Fix the Straße") REPLY("m-1"), NULL);
+    kit_session(k, "bbb", NAMED("", "Codex") PERSON("οδος") REPLY("m-1"), NULL);
+    kit_session(k, "ccc", PERSON("ドアを直す") REPLY("m-1"), STATE("\"state\":\"archived\""));
+    kit_session(k, "ddd", PERSON("Café") REPLY("m-2"), NULL);
+    kit_session(k, "eee", NAMED("agent:default:slack:C1", "Codex") PERSON("x"), NULL);
+    for (size_t i = 0; i < COUNT(ids); i++)
+        set_session_time(k, ids[i], 1700000000 + (time_t)i);
+    for (size_t i = 0; i < COUNT(queries); i++) {
+        maki_session_query query = queries[i].query;
+        maki_session_list list;
+        maki_err err;
+        char got[100] = "";
+        query.home = k->home.path;
+        tap_row("%s", queries[i].name);
+        CHECK_STATUS(maki_sessions_find(&k->fe.env, &query, &list, &err), MAKI_OK, &err);
+        for (size_t n = 0; n < list.count; n++) {
+            strcat(got, list.items[n]->id);
+            strcat(got, " ");
+        }
+        CHECK_CSTR(got, queries[i].ids);
+        CHECK_EQ(list.all, queries[i].all);
+        CHECK_EQ(list.agents.count, 1);
+        CHECK_EQ(list.clients.count, 1);
+        CHECK(list.models.count == 2 && strcmp(list.models.items[0], "m-1") == 0);
+        maki_session_list_free(&list);
+    }
+}
+
 static void test_growth(kit *k)
 {
     kit_all all;
@@ -661,6 +825,13 @@ int main(void)
     test_often(&k);
     test_faults(&k);
     test_directory_time(&k);
+    kit_close(&k);
+    test_shown();
+    kit_open(&k);
+    test_title_later(&k);
+    kit_close(&k);
+    kit_open(&k);
+    test_queries(&k);
     kit_close(&k);
     test_names();
     test_no_files();
