@@ -1,4 +1,4 @@
-// compare.js -- two points of a conversation beside each other: what was added, hidden and changed between them.
+// compare.js -- two points of a conversation next to each other: what was added, hidden and changed between them.
 import { html, useEffect, useState } from './lib/preact.js';
 import { op } from './api.js';
 import { countOf, number, range } from './format.js';

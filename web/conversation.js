@@ -1,4 +1,4 @@
-// conversation.js -- one conversation: its window, its figures, tokens over time, the timeline, and the request beside it.
+// conversation.js -- one conversation: its window, its figures, tokens over time, the timeline, and the request next to it.
 import { html, useCallback, useEffect, useMemo, useRef, useState } from './lib/preact.js';
 import { op } from './api.js';
 import { Chart } from './chart.js';

@@ -1,4 +1,4 @@
-// list.js -- all conversations, the newest first: a table on the overview, a column beside an open conversation.
+// list.js -- all conversations, the newest first: a table on the overview, a column next to an open conversation.
 import { html, useCallback, useEffect, useMemo, useRef, useState } from './lib/preact.js';
 import { op } from './api.js';
 import { ago, day, number, percent, sameDay } from './format.js';
@@ -71,7 +71,7 @@ function Choice({ label, value, values, onChange }) {
     <option value="">${label}</option>${values.map((v) => html`<option value=${v} selected=${v === value}>${v || '–'}</option>`)}</select>`;
 }
 
-/** `compact`: the column beside a conversation, whose id is `current`. */
+/** `compact`: the column next to a conversation, whose id is `current`. */
 export function List({ compact, current, words, onWords }) {
   const [choice, setChoice] = useState({});
   const filter = useMemo(() => Object.fromEntries(Object.entries({ ...choice, title: words || undefined }).filter(([, v]) => v)), [choice, words]);

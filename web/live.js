@@ -3,7 +3,7 @@ import { listen } from './api.js';
 
 const listeners = new Set(), states = new Set();
 const ANY = ''; // in place of a session: any may have changed
-const pending = new Map(); // session -> types of the events of the last moments; null: of none
+const pending = new Map(); // session -> types of the events since they were reported last; null: of none
 let timer = null;
 let connected = null; // null: not yet known
 

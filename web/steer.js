@@ -60,7 +60,7 @@ export async function setThreshold(conversation, before, value) {
   }
 }
 
-/** A window over the page; closed by Escape, its button or a click beside it. */
+/** A window over the page; closed by Escape, its button or a click outside. */
 export function Dialog({ title, onClose, children, wide }) {
   const element = useRef(null);
   useEffect(() => {

@@ -5,7 +5,7 @@ import { t } from './text.js';
 const SHOWN_MS = 12_000;
 let show = () => {};
 
-/** Report `text`; `undo`: what a button beside it does; `undoLabel`: its name; `bad`: it is an error. */
+/** Report `text`; `undo`: what a button next to it does; `undoLabel`: its name; `bad`: it is an error. */
 export function toast(text, { undo, undoLabel, bad } = {}) {
   show({ text, undo, undoLabel, bad, id: Math.random() });
 }

@@ -28,7 +28,7 @@ typedef struct step_writer {
     uint64_t ev;
     bool in_run; /* a run of the manager wrote it */
     bool active;
-    maki_change did;
+    maki_change effect;
     maki_event_head head;
     maki_status status;
     bool found;
