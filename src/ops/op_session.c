@@ -101,10 +101,14 @@ static maki_status read_query(const maki_op_call *call, char home[MAKI_PATH_MAX]
                                           : limit > LIST_MAX ? LIST_MAX
                                                              : (size_t)limit };
     if (maki_input_value(call, "state", &state)) {
-        bool archived = maki_json_text_is(state, MAKI_LIT("archived"));
-        if (!archived && !maki_json_text_is(state, MAKI_LIT("active")))
-            return maki_field_invalid(call, state, err, "state must be active or archived");
-        out->archived = archived ? 1 : -1;
+        if (maki_json_text_is(state, MAKI_LIT("active")))
+            out->state = MAKI_SESSIONS_ACTIVE;
+        else if (maki_json_text_is(state, MAKI_LIT("archived")))
+            out->state = MAKI_SESSIONS_ARCHIVED;
+        else if (maki_json_text_is(state, MAKI_LIT("failed")))
+            out->state = MAKI_SESSIONS_FAILED;
+        else
+            return maki_field_invalid(call, state, err, "state must be active, archived or failed");
     }
     maki_status st = maki_arena_status(call->arena, err);
     return st == MAKI_OK ? maki_field_home(call, home, err) : st;

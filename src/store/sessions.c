@@ -102,6 +102,16 @@ static bool has_words(const char *folded_words, const maki_session *s)
     return true;
 }
 
+static bool is_in_state(const maki_session_query *query, const maki_session *s)
+{
+    switch (query->state) {
+    case MAKI_SESSIONS_ACTIVE: return !s->archived;
+    case MAKI_SESSIONS_ARCHIVED: return s->archived;
+    case MAKI_SESSIONS_FAILED: return s->last_error[0] != '\0';
+    default: return true;
+    }
+}
+
 static bool is_same(const char *wanted, const char *value)
 {
     return !wanted || strcmp(wanted, value) == 0;
@@ -111,8 +121,7 @@ static bool matches(const query_scan *q, const maki_session *s)
 {
     const maki_session_query *query = q->query;
     return is_same(query->agent, s->agent) && is_same(query->client, s->client) &&
-           is_same(query->model, s->model) &&
-           (query->archived == 0 || s->archived == (query->archived > 0)) && has_words(q->words, s);
+           is_same(query->model, s->model) && is_in_state(query, s) && has_words(q->words, s);
 }
 
 static void note_value(maki_session_values *values, const char *value, maki_arena *arena)

@@ -14,7 +14,12 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
 typedef struct maki_session_query {
     const char *home;
     const char *agent, *client, *model; /* NULL: any */
-    int archived;                       /* 0: any, 1: only archived ones, -1: only active ones */
+    enum {
+        MAKI_SESSIONS_ANY,
+        MAKI_SESSIONS_ACTIVE,
+        MAKI_SESSIONS_ARCHIVED,
+        MAKI_SESSIONS_FAILED
+    } state;        /* FAILED: the newest request failed */
     maki_str words; /* all of them in the title or the key, in any case, separated by white space */
     size_t offset, limit;
 } maki_session_query;

@@ -220,8 +220,9 @@ static const struct query_row { const char *name; maki_session_query query; cons
     { "of a model", { .limit = 9, .model = "m-2" }, "ddd ", 1 },
     { "of a client", { .limit = 9, .client = "Codex" }, "eee bbb ", 2 },
     { "of an agent", { .limit = 9, .agent = "other" }, "", 0 },
-    { "archived", { .limit = 9, .archived = 1 }, "ccc ", 1 },
-    { "active", { .limit = 9, .archived = -1, .offset = 1 }, "ddd bbb aaa ", 4 },
+    { "archived", { .limit = 9, .state = MAKI_SESSIONS_ARCHIVED }, "ccc ", 1 },
+    { "active", { .limit = 9, .state = MAKI_SESSIONS_ACTIVE, .offset = 1 }, "ddd bbb aaa ", 4 },
+    { "failed", { .limit = 9, .state = MAKI_SESSIONS_FAILED }, "ddd ", 1 },
     { "words in any case", { .limit = 9, .words = { "STRASSE fix", 11 } }, "aaa ", 1 },
     { "full-width letters", { .limit = 9, .words = { "\xEF\xBC\xA6ix", 5 } }, "aaa ", 1 },
     { "Greek", { .limit = 9, .words = { "ΟΔΟΣ", 8 } }, "bbb ", 1 },
@@ -249,7 +250,7 @@ static void test_queries(kit *k)
     kit_session(k, "aaa", PERSON("Fix the Straße") REPLY("m-1"), NULL);
     kit_session(k, "bbb", NAMED("", "Codex") PERSON("οδος") REPLY("m-1"), NULL);
     kit_session(k, "ccc", PERSON("ドアを直す") REPLY("m-1"), STATE("\"state\":\"archived\""));
-    kit_session(k, "ddd", PERSON("Café") REPLY("m-2"), NULL);
+    kit_session(k, "ddd", PERSON("Café") REPLY("m-2"), EXCHANGE FAILURE);
     kit_session(k, "eee", NAMED("agent:default:slack:C1", "Codex") PERSON("x"), NULL);
     for (size_t i = 0; i < COUNT(ids); i++)
         set_session_time(k, ids[i], 1700000000 + (time_t)i);
