@@ -220,6 +220,14 @@ check 'by words of the title' $one "$(title 議事録)"
 check 'in any order' $one "$(title '議事録　会議')"
 check 'or of the name' $one "$(title 仕事)"
 check 'all of them' '' "$(title '議事録 찾을수없음')"
+titled() { s list --agent titles --title "$1" --json | grep -o '"id":"[^"]*"' | cut -d'"' -f4 | xargs; }
+mkdir -p "$MAKI_HOME/agents/titles/sessions"
+echo '{"role":"user","content":"ＡＰＩの設計 ÉTÉ Ошибка"}' >"$MAKI_HOME/agents/titles/sessions/oldest.jsonl"
+touch -d '2001-01-01' "$MAKI_HOME/agents/titles/sessions/oldest.jsonl"
+for i in $(seq 1100); do echo '{"role":"user","content":"'$i'"}' >"$MAKI_HOME/agents/titles/sessions/s$i.jsonl"; done
+for word in api ａｐｉ été 'ОШИБКА été'; do check "in any case and width, of all sessions: $word" oldest "$(titled "$word")"; done
+check 'at most as many as asked for' 3 "$(s list --agent titles --title 1 --limit 3 --json | grep -o '"id"' | wc -l)"
+rm -r "$MAKI_HOME/agents/titles"
 
 
 # ---- forks and thresholds -------------------------------------------------------------------------
