@@ -57,6 +57,16 @@ static void report_ready(int fd, const char *address, const char *program)
     if (fd >= 0) close(fd); /* a failed write is ignored */
 }
 
+/* Once the daemon closes, a further signal must not kill it: libevent restores the default action before all is closed. */
+static void block_stop_signals(void)
+{
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGINT);
+    pthread_sigmask(SIG_BLOCK, &set, NULL); /* other threads block all signals (base/thread.h) */
+}
+
 static int serve(const maki_env *env, const maki_daemon_options *options, const char *program)
 {
     maki_fd_sink log = { env->files, STDERR_FILENO };
@@ -67,6 +77,7 @@ static int serve(const maki_env *env, const maki_daemon_options *options, const 
     if (maki_daemon_open(env, options, &logger, &daemon, &err) != MAKI_OK) return fail(&err);
     report_ready(options->ready_fd, maki_daemon_address(daemon), program);
     maki_daemon_run(daemon);
+    block_stop_signals();
     maki_daemon_close(daemon);
     return 0;
 }

@@ -86,6 +86,14 @@ test('stop leaves the daemon of another home alone, unless it is named', async (
   assert.equal(await maki.stop(), 0);
 });
 
+test('signals that come while it closes do not kill it', async (t) => {
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:1' });
+  const ended = new Promise((resolve) => maki.child.once('exit', (code, signal) => resolve(signal ?? code)));
+  const send = () => maki.child.exitCode === null && maki.child.signalCode === null && maki.child.kill('SIGTERM') && setImmediate(send);
+  send();
+  assert.equal(await ended, 0);
+});
+
 test('a daemon that was named and does not answer is not replaced by another', (t) => {
   const demo = run(tempDirectory(t), ['demo', '--once', '--url', 'http://127.0.0.1:1']);
   assert.equal(demo.code, 11);
