@@ -10,7 +10,10 @@ enum { FACT_SLOTS = 2 * MAKI_DIGEST_FACTS };
 static const char common_words[] =
     "the and for with use using used decided decision let switch instead actually final that this from have will "
     "going now our all are was not but you should want change changed make keep 決定 使用 採用 変更 最終 使いま しま "
-    "改用 决定 确定 最终 我们 就用 还是 결정 사용 최종 변경 대신 하기로 합니다";
+    "改用 决定 确定 最终 我们 就用 还是 결정 사용 최종 변경 대신 하기로 합니다 "
+    /* nor what is said in passing */
+    "anyway back work today morning please look show next 今日 仕事 戻り 次は 今天 接下来 一下 帮我 回到 正事 오늘 지금 "
+    "다음 잠깐 주세요 니다 습니 해요 어요 아요 에요 예요 이에 으로 에서 입니 할게요 네요 하고 하는";
 
 maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
 {
@@ -39,6 +42,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     maki_term_filter_add(&d->common, maki_str_of(common_words));
     d->arena = arena;
     d->facts = maki_arena_array(arena, MAKI_DIGEST_FACTS, sizeof *d->facts);
+    d->uses = maki_arena_array(arena, MAKI_DIGEST_USES, sizeof *d->uses);
     d->fact_slots = maki_arena_array(arena, FACT_SLOTS, sizeof *d->fact_slots);
     if (st == MAKI_OK) st = maki_arena_status(arena, err);
     *out = d;
@@ -101,41 +105,76 @@ uint64_t maki_digest_sentence_key(maki_str text)
     return h ? h : 1;
 }
 
-void maki_digest_add_rule(maki_digest *d, maki_str text, uint32_t weight)
+static maki_subject subject_of(const maki_digest *d, maki_str text)
 {
-    maki_text_item *rule =
-        maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
-    rule->counters[0] = ++d->sequence;
+    maki_subject s;
+    s.count = maki_terms_of(text, &d->common, s.hashes, MAKI_SUBJECT_TERMS);
+    s.terms = maki_term_bitmap_of_terms(s.hashes, s.count);
+    return s;
 }
 
-static maki_term_bitmap subject_of(const maki_digest *d, maki_str text)
+static void set_subject(maki_text_item *item, const maki_subject *subject)
 {
-    return maki_term_bitmap_without(text, &d->common);
+    item->terms = subject->terms;
+    item->counters[1] = subject->count ? subject->hashes[0] : 0;
+    item->counters[2] = subject->count ? subject->hashes[subject->count - 1] : 0;
+}
+
+static bool has_term(const maki_subject *subject, uint32_t term)
+{
+    for (size_t i = 0; i < subject->count; i++)
+        if (subject->hashes[i] == term) return true;
+    return false;
+}
+
+/* How many different terms two sentences have, and share. */
+typedef struct overlap {
+    unsigned older, newer, shared;
+} overlap;
+
+/* By the bitmaps, which may share a few bits more. */
+static overlap estimate(const maki_text_item *old, const maki_subject *subject)
+{
+    return (overlap){ maki_term_bitmap_shared(&old->terms, &old->terms),
+                      maki_term_bitmap_shared(&subject->terms, &subject->terms),
+                      maki_term_bitmap_shared(&old->terms, &subject->terms) };
+}
+
+static overlap compare(const maki_digest *d, const maki_text_item *old, const maki_subject *subject)
+{
+    maki_subject of = subject_of(d, maki_text_item_text(old));
+    overlap o = estimate(old, subject);
+    o.shared = 0;
+    for (size_t i = 0; i < of.count; i++) {
+        bool repeated = false;
+        for (size_t k = 0; k < i; k++)
+            repeated |= of.hashes[k] == of.hashes[i];
+        o.shared += !repeated && has_term(subject, of.hashes[i]);
+    }
+    return o;
 }
 
 /* Percentage of the terms of the shorter sentence that both share; 0 when it is less than `min_percent`. */
-static unsigned overlap_percent(const maki_text_item *a, const maki_text_item *b,
-                                unsigned min_percent)
+static unsigned overlap_percent(overlap o, unsigned min_percent)
 {
-    unsigned shared = maki_term_bitmap_shared(&a->terms, &b->terms);
-    unsigned a_terms = maki_term_bitmap_shared(&a->terms, &a->terms);
-    unsigned b_terms = maki_term_bitmap_shared(&b->terms, &b->terms);
-    if (shared < 2) return 0;
-    unsigned percent = shared * 100 / (a_terms < b_terms ? a_terms : b_terms);
+    if (o.shared < 2) return 0;
+    unsigned percent = o.shared * 100 / (o.older < o.newer ? o.older : o.newer);
     return percent >= min_percent ? percent : 0;
 }
 
 /* The item of a set with the most similar subject, the newest of equals; NULL: none reaches `min_percent`. */
-static maki_text_item *find_similar(maki_text_set *set, const maki_text_item *other,
-                                    unsigned min_percent, uint8_t min_kind)
+static maki_text_item *find_similar(const maki_digest *d, const maki_text_set *set,
+                                    const maki_text_item *newest, const maki_subject *subject,
+                                    unsigned min_percent, bool overridden)
 {
     maki_text_item *best = NULL;
     unsigned best_percent = min_percent;
     for (size_t i = 0; i < set->count; i++) {
         maki_text_item *e = &set->at[i];
-        unsigned percent = e->key != other->key && e->kind >= min_kind
-                               ? overlap_percent(e, other, min_percent)
-                               : 0;
+        bool open = e->key != newest->key && e->kind >= newest->kind &&
+                    (overridden || e->state == MAKI_DECISION_LATEST);
+        if (!open || !overlap_percent(estimate(e, subject), best_percent)) continue;
+        unsigned percent = overlap_percent(compare(d, e, subject), best_percent);
         if (percent < best_percent) continue;
         best = e;
         best_percent = percent;
@@ -158,38 +197,185 @@ static maki_text_item *newest_user_decision(maki_text_set *set, const maki_text_
     return last;
 }
 
+/* ---- statements on the same subject ------------------------------------------------------------------ */
+
+/* Words that only a few sentences of people have say what a sentence is about, in any language.  So it is enough to know, of
+ * each term, who had it last: a later statement finds the one before on its subject by its rare terms. */
+
+/* Where a term is, or would replace the more frequent of the two in its slot. */
+static maki_term_use *use_of(const maki_digest *d, uint32_t term)
+{
+    maki_term_use *slot = &d->uses[term % (MAKI_DIGEST_USES / 2) * 2];
+    if (slot[0].term == term || slot[1].term == term) return &slot[slot[0].term != term];
+    return &slot[slot[0].sentences < slot[1].sentences];
+}
+
+static void note_uses(maki_digest *d, const maki_subject *subject, uint64_t key)
+{
+    for (size_t i = 0; i < subject->count; i++) {
+        maki_term_use *use = use_of(d, subject->hashes[i]);
+        if (use->term != subject->hashes[i])
+            *use = (maki_term_use){ .term = subject->hashes[i] };
+        else if (use->key == key)
+            continue;
+        use->key = key;
+        use->sentences++;
+    }
+}
+
+static bool has_digit(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (maki_is_digit(text.ptr[i])) return true;
+    return false;
+}
+
+/* A hash of a term in one bit. */
+static uint64_t term_bit(uint32_t term)
+{
+    return (uint64_t)1 << (term & 63);
+}
+
+/* The bitmap folded to 64 bits: the bits of its terms. */
+static uint64_t folded(const maki_term_bitmap *a)
+{
+    return a->bits[0] | a->bits[1] | a->bits[2] | a->bits[3];
+}
+
+/* Percentage of the older statement's terms that the newer one repeats, if it is about the same; else 0.  The more
+ * a sentence says that something changed, the fewer they need to be: "Redux is out" names only the old value.  One that
+ * says nothing of the kind must have the older one's first term: "the sync is on Monday", "the sync is on Friday". */
+static unsigned same_subject(const maki_digest *d, const maki_text_item *old,
+                             const maki_subject *subject, uint32_t rare, unsigned manner)
+{
+    enum { SHORT_TERMS = 4 };
+    overlap o = compare(d, old, subject);
+    bool clear = (manner & MAKI_NAMES) || !(~manner & (MAKI_DECIDES | MAKI_CHANGES));
+    bool enough = o.shared >= (clear ? 2 : 3), same = false;
+    bool open = old->kind != MAKI_BY_ASSISTANT && old->state == MAKI_DECISION_LATEST;
+    if (!open || o.shared == 0 || o.shared == o.newer) return 0;
+    if (old->last == d->messages && !(manner & MAKI_CHANGES)) return 0;
+    if (has_term(subject, old->counters[1]))
+        same = enough && (clear ? o.shared * 2 >= o.older : o.shared * 5 >= o.older * 3);
+    if (manner & (MAKI_DECIDES | MAKI_CHANGES)) same |= old->link & term_bit(rare);
+    if (manner & MAKI_DECIDES)
+        same |= enough && o.shared * 2 >= (o.older < o.newer ? o.older : o.newer);
+    if (manner & MAKI_CHANGES) {
+        bool value = has_term(subject, old->counters[2]) || o.older <= SHORT_TERMS;
+        same |= enough && o.shared * 3 >= o.older;
+        same |= enough && o.shared * 5 >= (o.older < o.newer ? o.older : o.newer) * 2;
+        same |= clear && value && !has_digit(maki_text_item_text(old));
+        same |= clear && (manner & MAKI_DECIDES) && o.older <= SHORT_TERMS &&
+                has_term(subject, old->counters[1]);
+    }
+    return same ? o.shared * 100 / o.older : 0;
+}
+
+static maki_text_item *soft_rule(const maki_digest *d, uint64_t key)
+{
+    maki_text_item *rule = maki_text_set_find(&d->rules, key);
+    return rule && rule->weight < MAKI_WEIGHT_ALWAYS ? rule : NULL;
+}
+
+/* What a person stated before about the same, the most similar; NULL: nothing. */
+static maki_text_item *find_statement(maki_digest *d, const maki_subject *subject, uint64_t key,
+                                      unsigned manner)
+{
+    enum { RARE = 3 };
+    maki_text_item *best = NULL;
+    unsigned best_percent = 0;
+    uint64_t before = key;
+    for (size_t i = 0; i < subject->count; i++) {
+        const maki_term_use *use = use_of(d, subject->hashes[i]);
+        if (use->term != subject->hashes[i] || use->sentences > RARE || use->key == key ||
+            use->key == before)
+            continue;
+        before = use->key;
+        maki_text_item *old = maki_text_set_find(&d->decisions, use->key);
+        if (!old) old = maki_text_set_find(&d->points, use->key);
+        if (!old) old = soft_rule(d, use->key);
+        unsigned percent = old ? same_subject(d, old, subject, use->term, manner) : 0;
+        if (percent <= best_percent) continue;
+        best = old;
+        best_percent = percent;
+    }
+    return best;
+}
+
+/* With a question that it answers, "Which one? → It", which is a point of its own. */
+static void mark_overridden(maki_digest *d, maki_text_item *item)
+{
+    maki_str text = maki_text_item_text(item);
+    item->state = MAKI_DECISION_OVERRIDDEN;
+    if (item >= d->decisions.at && item < d->decisions.at + d->decisions.count) item->weight = 1;
+    for (size_t i = 0; i < d->points.count; i++) {
+        maki_text_item *p = &d->points.at[i];
+        if (p->len > item->len && maki_str_ends(maki_text_item_text(p), text))
+            p->state = MAKI_DECISION_OVERRIDDEN;
+    }
+}
+
+static void override_item(maki_digest *d, maki_text_item *old, maki_text_item *newest)
+{
+    newest->link = folded(&old->terms) & folded(&newest->terms);
+    mark_overridden(d, old);
+}
+
 /* A decision overrides older ones on the same question, but the model's do not override the user's.  One that says
  * only "no, the other one" overrides the user's newest decision. */
-static void override_older(maki_digest *d, const maki_text_item *newest, bool change)
+static void override_older(maki_digest *d, maki_text_item *newest, const maki_subject *subject,
+                           unsigned manner)
 {
+    bool change = manner & MAKI_CHANGES;
     enum { SHORT_TERMS = 3, CHANGE_PERCENT = 50, POINT_PERCENT = 50, SAME_PERCENT = 67 };
-    maki_text_item *best =
-        find_similar(&d->decisions, newest, change ? CHANGE_PERCENT : SAME_PERCENT, newest->kind);
-    maki_text_item *point = find_similar(&d->points, newest, POINT_PERCENT, newest->kind);
-    if (point && (!best || best->state == MAKI_DECISION_LATEST))
-        point->state = MAKI_DECISION_OVERRIDDEN;
-    bool without_subject = !best && !point && change &&
+    maki_text_item *best = find_similar(d, &d->decisions, newest, subject,
+                                        change ? CHANGE_PERCENT : SAME_PERCENT, false);
+    maki_text_item *point = find_similar(d, &d->points, newest, subject, POINT_PERCENT, false);
+    if (!best && !point && newest->kind != MAKI_BY_ASSISTANT)
+        best = find_statement(d, subject, newest->key, manner | MAKI_DECIDES);
+    bool without_subject = !best && !point && change && subject->count > 0 &&
+                           (manner & (MAKI_NAMES | MAKI_DECIDES) || d->reading.before_len == 0) &&
                            maki_term_bitmap_shared(&newest->terms, &newest->terms) <= SHORT_TERMS;
     if (without_subject) best = newest_user_decision(&d->decisions, newest, d->messages);
-    if (!best) return;
-    best->state = MAKI_DECISION_OVERRIDDEN;
-    best->weight = 1;
+    if (point) override_item(d, point, newest);
+    if (best) override_item(d, best, newest);
 }
 
-bool maki_digest_is_decided(maki_digest *d, maki_str text)
+void maki_digest_add_rule(maki_digest *d, maki_str text, uint32_t weight)
 {
-    maki_text_item item = { .terms = subject_of(d, text) };
-    return find_similar(&d->decisions, &item, 60, MAKI_BY_USER) != NULL;
+    maki_text_item *rule =
+        maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
+    rule->counters[0] = ++d->sequence;
+    if (weight >= MAKI_WEIGHT_ALWAYS) return;
+    maki_subject subject = subject_of(d, text); /* what only sounds like a rule may be overridden */
+    set_subject(rule, &subject);
+    rule->state = MAKI_DECISION_LATEST;
+    note_uses(d, &subject, rule->key);
 }
 
-void maki_digest_mark_overridden(maki_digest *d, maki_str text)
+bool maki_digest_is_decided(maki_digest *d, maki_str text, unsigned manner)
 {
-    maki_text_item item = { .terms = subject_of(d, text) };
-    override_older(d, &item, true);
+    maki_subject subject = subject_of(d, text);
+    const maki_text_item item = { .key = maki_digest_sentence_key(text), .kind = MAKI_BY_USER };
+    return find_similar(d, &d->decisions, &item, &subject, 60, true) != NULL ||
+           find_statement(d, &subject, item.key, manner) != NULL;
+}
+
+void maki_digest_stated(maki_digest *d, maki_str text)
+{
+    maki_subject subject = subject_of(d, text);
+    note_uses(d, &subject, maki_digest_sentence_key(text));
+}
+
+void maki_digest_mark_overridden(maki_digest *d, maki_str text, unsigned manner)
+{
+    maki_subject subject = subject_of(d, text);
+    maki_text_item item = { .terms = subject.terms };
+    override_older(d, &item, &subject, manner);
 }
 
 void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight,
-                              bool change)
+                              unsigned manner)
 {
     maki_text_item *item =
         maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text, weight, d->messages);
@@ -197,8 +383,21 @@ void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_
     if (item->count == 1 || by == MAKI_BY_USER) item->kind = by;
     item->state = MAKI_DECISION_LATEST;
     item->counters[0] = ++d->sequence;
-    item->terms = subject_of(d, maki_text_item_text(item));
-    if (!known) override_older(d, item, change);
+    maki_subject subject = subject_of(d, text);
+    set_subject(item, &subject);
+    if (!known) override_older(d, item, &subject, manner);
+    if (by != MAKI_BY_ASSISTANT) note_uses(d, &subject, item->key);
+}
+
+/* The topic of a decision of an earlier summary, from what it overrode. */
+static void read_topic(const maki_digest *d, maki_text_item *item, const maki_subject *subject)
+{
+    for (size_t i = 0; i < subject->count; i++) {
+        const maki_term_use *use = use_of(d, subject->hashes[i]);
+        const maki_text_item *old =
+            use->term == subject->hashes[i] ? maki_text_set_find(&d->decisions, use->key) : NULL;
+        if (old && old->state == MAKI_DECISION_OVERRIDDEN) item->link |= term_bit(use->term);
+    }
 }
 
 void maki_digest_add_earlier_decision(maki_digest *d, maki_str text, bool overridden)
@@ -207,7 +406,10 @@ void maki_digest_add_earlier_decision(maki_digest *d, maki_str text, bool overri
                                              overridden ? 1 : MAKI_WEIGHT_ALWAYS + 1, d->messages);
     item->state = overridden ? MAKI_DECISION_OVERRIDDEN : MAKI_DECISION_LATEST;
     item->counters[0] = ++d->sequence;
-    item->terms = subject_of(d, maki_text_item_text(item));
+    maki_subject subject = subject_of(d, text);
+    set_subject(item, &subject);
+    if (!overridden) read_topic(d, item, &subject);
+    note_uses(d, &subject, item->key);
 }
 
 void maki_digest_add_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight)
@@ -223,7 +425,8 @@ void maki_digest_add_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t
     if (item->count == 1) item->kind = kind;
     item->state = MAKI_DECISION_LATEST;
     item->counters[0] = ++d->sequence;
-    item->terms = subject_of(d, text);
+    maki_subject subject = subject_of(d, text);
+    set_subject(item, &subject);
     if (kind == MAKI_ABOUT || (kind == MAKI_BY_USER && item->kind != MAKI_ABOUT)) item->kind = kind;
 }
 

@@ -38,7 +38,8 @@ enum { MAKI_RUN_UNKNOWN, MAKI_RUN_OK, MAKI_RUN_FAILED };
 /* Of `errors`: link = the run or file it came from, detail = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
 /* Of `rules`, `decisions` and `points`: kind = who said it.  Of `decisions`: state.
- * Of all three: counters[0] = sequence number. */
+ * Of all three: counters[0] = sequence number.  Of decisions and points: counters[1], [2] = the first and last term,
+ * link = the terms, as bits, that it shares with what it overrode: its topic. */
 enum {
     MAKI_BY_USER,
     MAKI_BY_ASSISTANT,
@@ -58,6 +59,8 @@ enum {
     MAKI_DIGEST_SHORT = 400,    /* messages: up to here sentences without facts are inserted too */
     MAKI_DIGEST_RULE = 640,     /* bytes of a rule with its reason */
     MAKI_DIGEST_CALLS = 128,
+    MAKI_DIGEST_USES = 1 << 13, /* of terms, two in each slot */
+    MAKI_SUBJECT_TERMS = 65,
     MAKI_DIGEST_ARGS = 1 << 16,
     MAKI_DIGEST_FACTS = 1 << 14 /* maximum; more are ignored */
 };
@@ -83,6 +86,19 @@ typedef struct maki_found_fact {
     maki_str text; /* in the arena */
 } maki_found_fact;
 
+/* What a sentence is about: its terms without those that all decisions have. */
+typedef struct maki_subject {
+    maki_term_bitmap terms;
+    uint32_t hashes[MAKI_SUBJECT_TERMS];
+    size_t count;
+} maki_subject;
+
+/* A term, and what a person said with it. */
+typedef struct maki_term_use {
+    uint64_t key;             /* of the last such sentence */
+    uint32_t term, sentences; /* how many there were */
+} maki_term_use;
+
 /* The text that is being read. */
 typedef struct maki_digest_reader {
     maki_role role;
@@ -96,6 +112,8 @@ typedef struct maki_digest_reader {
     maki_bounded_text said;
     char before[MAKI_DIGEST_SENTENCE]; /* the previous sentence of the same text */
     size_t before_len;
+    bool before_changed;       /* it said that something changed */
+    bool answered;             /* the text begins with an answer, inserted with its question */
     maki_text_set *before_set; /* set it was inserted into as a rule or decision; else NULL */
     uint64_t before_set_key;
     maki_text_set *list; /* set for the items of the current list, by its heading; or NULL */
@@ -129,9 +147,11 @@ struct maki_digest {
     uint32_t summaries;            /* earlier summaries read */
     uint32_t sequence;             /* last sequence number of a sentence */
     maki_bounded_text goal, request, answer;
-    char asked[MAKI_DIGEST_SENTENCE]; /* the question that the last text of the model ended with */
+    char asked[MAKI_DIGEST_SENTENCE]; /* the sentence that the last text of the model ended with */
     size_t asked_len;
+    bool asked_question;     /* it is a question */
     maki_term_filter common; /* stop words: ignored in the subject of a decision */
+    maki_term_use *uses;
     maki_digest_reader reading;
     maki_outcome outcome;
     uint64_t edited;      /* key of the file changed last */
@@ -154,12 +174,20 @@ uint64_t maki_digest_sentence_key(maki_str text);
 void maki_digest_add_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight);
 void maki_digest_add_rule(maki_digest *d, maki_str text, uint32_t weight);
 void maki_digest_add_task(maki_digest *d, maki_str text, uint8_t kind);
-/* `change`: it replaces an earlier decision. */
+/* How a sentence settles something; 0: it only states it. */
+enum {
+    MAKI_DECIDES = 1,
+    MAKI_CHANGES = 2, /* it says that something is no longer so */
+    MAKI_NAMES = 4    /* it has signs of facts: a name, a number */
+};
 void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight,
-                              bool change);
-/* Is the text about the same as a decision?  Mark what another sentence overrides. */
-bool maki_digest_is_decided(maki_digest *d, maki_str text);
-void maki_digest_mark_overridden(maki_digest *d, maki_str text);
+                              unsigned manner);
+/* Is the text about the same as a decision, or as what a person said before? */
+bool maki_digest_is_decided(maki_digest *d, maki_str text, unsigned manner);
+/* Note that a person stated this, so that a later statement on the same can override it. */
+void maki_digest_stated(maki_digest *d, maki_str text);
+/* Mark what another sentence overrides. */
+void maki_digest_mark_overridden(maki_digest *d, maki_str text, unsigned manner);
 /* Insert a decision of an earlier summary, with its state. */
 void maki_digest_add_earlier_decision(maki_digest *d, maki_str text, bool overridden);
 /* A line that reports an error; `link`: the run or file it came from; 0: unknown. */
@@ -170,8 +198,8 @@ void maki_digest_add_error(maki_digest *d, maki_str line, uint64_t link, uint32_
 bool maki_digest_add_sentence(maki_digest *d, maki_str sentence, bool item);
 /* Sentences that an earlier summary quotes, as points of this kind. */
 void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind);
-/* Score of a sentence: number of names, numbers, dates and quotations in it. */
-uint32_t maki_digest_score(maki_digest *d, maki_str sentence, unsigned bits);
+/* Score of a sentence: number of names, numbers, dates and quotations in it; of a person's, identifiers twice. */
+uint32_t maki_digest_score(maki_str sentence, unsigned bits, bool person);
 /* The length of the sentence that begins at text[0]. */
 size_t maki_sentence_len(maki_str text);
 

@@ -35,7 +35,9 @@ enum {
     MAKI_KEYWORD_DATE = 1 << 18,    /* days, months, numbers in words */
     MAKI_KEYWORD_ASK = 1 << 19,     /* a request */
     MAKI_KEYWORD_SETTLED = 1 << 20, /* a decision, also when the model says it */
-    MAKI_KEYWORD_LIST = 1 << 21     /* in the line before a list: its items are rules */
+    MAKI_KEYWORD_LIST = 1 << 21,    /* in the line before a list: its items are rules */
+    MAKI_KEYWORD_ANSWER = 1 << 22,  /* at the beginning: yes or no */
+    MAKI_KEYWORD_CHOICE = 1 << 23   /* one of what was offered */
 };
 
 enum { MAKI_KEYWORD_SLOTS = 4096, MAKI_KEYWORD_PHRASES = 4096 };

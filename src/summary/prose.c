@@ -185,16 +185,15 @@ static void insert_answer(maki_digest *d)
     maki_str said = { r->said.at, r->said.len }, before = { r->before, r->before_len };
     maki_str asked = { d->asked, d->asked_len };
     char both[MAKI_DIGEST_SENTENCE + 8];
-    if (r->role == MAKI_ROLE_USER && asked.len && said.len && said.len < SHORT &&
-        asked.len + said.len + 5 < MAKI_DIGEST_SENTENCE) {
+    if (r->role == MAKI_ROLE_USER && d->asked_question && !r->answered && said.len &&
+        said.len < SHORT && asked.len + said.len + 5 < MAKI_DIGEST_SENTENCE) {
         int n = snprintf(both, sizeof both, "%.*s → %.*s", MAKI_PRINTED(asked), MAKI_PRINTED(said));
-        maki_digest_add_point(d, (maki_str){ both, (size_t)n }, MAKI_BY_USER, 6);
+        maki_digest_add_point(d, (maki_str){ both, (size_t)n }, MAKI_BY_USER, 12);
     }
     maki_text_item *question = maki_text_set_find(&d->tasks, maki_digest_sentence_key(before));
-    d->asked_len = 0;
-    if (r->role != MAKI_ROLE_ASSISTANT || !question || question->kind != MAKI_TASK_QUESTION) return;
-    d->asked_len = before.len;
-    memcpy(d->asked, before.ptr, before.len);
+    d->asked_len = r->role == MAKI_ROLE_ASSISTANT ? before.len : 0;
+    d->asked_question = d->asked_len && question && question->kind == MAKI_TASK_QUESTION;
+    memcpy(d->asked, before.ptr, d->asked_len);
 }
 
 void maki_digest_add_text(maki_digest *d, maki_role role, maki_str string)

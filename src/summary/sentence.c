@@ -4,6 +4,7 @@
  * Out:    items of the digest's sets, each sentence word for word in one of them.
  * Always: each sentence of a person is inserted somewhere, in doubt as the kind that is kept longer: a lost rule cannot
  *         be followed, a false one costs a line. */
+#include <stdio.h>
 #include <string.h>
 
 #include "base/ascii.h"
@@ -13,10 +14,13 @@
 
 enum {
     SENTENCE_MIN = 6,
-    REASON_MAX = 240, /* bytes of a sentence that joins the rule before it */
-    SOFT = 4,         /* weight of a rule in soft words */
+    SPELLING_MAX = 2 * MAKI_DIGEST_SENTENCE, /* a comma and a character of 3 bytes: 6 */
+    REASON_MAX = 240,                        /* bytes of a sentence that joins the rule before it */
+    SOFT = 4,                                /* weight of a rule in soft words */
     SCORE_MAX = 12,
-    ASKED = 3, /* additional weight of a request */
+    IDENTIFIER = 2,
+    FACTS = 2, /* weight of a sign of facts */
+    ASKED = 1, /* of a request */
     HEADING_MAX = 96
 };
 
@@ -40,12 +44,30 @@ static bool is_abbreviation(maki_str text, size_t point)
            maki_str_in(word, "Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|e.g|i.e|approx|incl|resp");
 }
 
+/* "Which one? → That one." is one sentence. */
+static bool answer_follows(maki_str text, size_t end)
+{
+    return maki_str_starts(maki_str_from(text, end), MAKI_LIT(" →"));
+}
+
 /* "leave it alone? same goes for ...", "too dear... the other one then" */
 static bool continues(maki_str text, size_t stop, size_t end)
 {
     bool dots = stop > 0 && text.ptr[stop] == '.' && text.ptr[stop - 1] == '.';
     char next = end + 1 < text.len ? text.ptr[end + 1] : ' ';
-    return dots || (next >= 'a' && next <= 'z');
+    return dots || (next >= 'a' && next <= 'z') || answer_follows(text, end);
+}
+
+/* "好吗?那就" and "했어요.그리고" have no space between sentences. */
+static bool is_cjk_at(maki_str text, size_t at)
+{
+    unsigned char c = at < text.len ? (unsigned char)text.ptr[at] : 0;
+    return c >= 0xE3 && c <= 0xED && !is_closing(text, at);
+}
+
+static bool is_cjk_before(maki_str text, size_t at)
+{
+    return at >= 3 && is_cjk_at(text, at - 3);
 }
 
 size_t maki_sentence_len(maki_str text)
@@ -57,9 +79,10 @@ size_t maki_sentence_len(maki_str text)
         if (end > MAKI_DIGEST_SENTENCE) return cut ? cut : at;
         if (code == ' ' || code == 0x3001 || code == 0xFF0C) cut = end;
         bool wide = code == 0x3002 || code == 0xFF01 || code == 0xFF1F;
-        if (wide && !is_closing(text, end)) return end;
+        if (wide && !is_closing(text, end) && !answer_follows(text, end)) return end;
         bool stop = code == '!' || code == '?' || (code == '.' && !is_abbreviation(text, at));
         if (stop && end < text.len && text.ptr[end] == ' ' && !continues(text, at, end)) return end;
+        if (stop && is_cjk_at(text, end) && (code != '.' || is_cjk_before(text, at))) return end;
     }
     return text.len;
 }
@@ -75,21 +98,26 @@ static bool has_cjk(maki_str s)
     return false;
 }
 
-uint32_t maki_digest_score(maki_digest *d, maki_str s, unsigned bits)
+uint32_t maki_digest_score(maki_str s, unsigned bits, bool person)
 {
     uint32_t n = (bits & MAKI_KEYWORD_ABOUT ? 2 : 0) + (bits & MAKI_KEYWORD_DATE ? 1 : 0);
-    bool cjk = has_cjk(s), inside = false, first = true;
+    bool cjk = has_cjk(s), inside = false, first = true, counted = false;
+    char before = ' ';
     size_t len = 0, katakana = 0;
-    (void)d;
     for (size_t at = 0; at < s.len && n < SCORE_MAX; at += len) {
         uint32_t code = maki_utf8_decode(s, at, &len);
         char c = code < 0x80 ? (char)code : ' ';
         bool word = maki_is_word(c);
         if (word && !inside) {
             bool alone = at + 1 == s.len || !maki_is_word(s.ptr[at + 1]); /* "I" is no name */
-            n += maki_is_digit(c) || (!alone && (cjk || (maki_is_upper(c) && !first)));
+            counted = maki_is_digit(c);
+            n += counted || (!alone && (cjk || (maki_is_upper(c) && !first)));
             first = false;
+        } else if (word && !counted) { /* a46fdf9, max_rows, src/base, db.example.org */
+            counted = maki_is_digit(c) || c == '_' || before == '/' || before == '.';
+            n += counted && person ? IDENTIFIER : 0;
         }
+        before = c;
         inside = word || (inside && (c == '.' || c == '/' || c == '-' || c == '\''));
         katakana = code >= 0x30A1 && code <= 0x30FC ? katakana + 1 : 0;
         n += katakana == 3;
@@ -158,6 +186,12 @@ typedef struct sentence {
     uint32_t score;
 } sentence;
 
+static unsigned manner_of(const sentence *s)
+{
+    return (s->bits & MAKI_KEYWORD_DECISION ? MAKI_DECIDES : 0) |
+           (s->bits & MAKI_KEYWORD_CHANGE ? MAKI_CHANGES : 0) | (s->score ? MAKI_NAMES : 0);
+}
+
 /* Concatenate two sentences into out[2 * MAKI_DIGEST_SENTENCE]. */
 static maki_str join(maki_str a, maki_str b, char *out)
 {
@@ -182,14 +216,16 @@ static bool add_reason(maki_digest *d, maki_str reason)
     return true;
 }
 
-static void insert(maki_digest *d, maki_text_set *in, maki_str text, uint32_t weight, bool change)
+static void insert(maki_digest *d, maki_text_set *in, maki_str text, uint32_t weight,
+                   unsigned manner)
 {
     maki_digest_reader *r = &d->reading;
     if (in == &d->rules)
         maki_digest_add_rule(d, text, weight);
     else
-        maki_digest_add_decision(d, text, MAKI_BY_USER, weight, change);
+        maki_digest_add_decision(d, text, MAKI_BY_USER, weight, manner);
     r->before_set = in;
+    r->before_changed = in == &d->decisions && (manner & MAKI_CHANGES);
     r->before_set_key = maki_digest_sentence_key(text);
 }
 
@@ -204,7 +240,15 @@ static void insert_with_previous(maki_digest *d, maki_text_set *in, const senten
     bool heading = s->item && r->list && colon,
          fits = before.len && before.len + text.len < MAKI_DIGEST_RULE;
     if (fits && (heading || (!s->item && !r->before_set))) text = join(before, text, both);
-    insert(d, in, text, weight, s->bits & MAKI_KEYWORD_CHANGE);
+    insert(d, in, text, weight, manner_of(s));
+}
+
+/* "The place changes again.  Oslo." */
+static bool is_value(const maki_digest_reader *r, const sentence *s)
+{
+    enum { SHORT = 24 };
+    unsigned other = MAKI_KEYWORD_DECISION | MAKI_KEYWORD_WISH | MAKI_KEYWORD_ASK;
+    return r->before_changed && s->text.len < SHORT && !(s->bits & other);
 }
 
 static bool classify_user_sentence(maki_digest *d, const sentence *s)
@@ -213,26 +257,30 @@ static bool classify_user_sentence(maki_digest *d, const sentence *s)
     unsigned bits = s->bits;
     bool rule = bits & MAKI_KEYWORD_RULE, decision = bits & MAKI_KEYWORD_DECISION;
     uint32_t weight = rule ? MAKI_WEIGHT_ALWAYS : SOFT;
-    if (s->item && r->list) {
+    bool changes = decision && (bits & MAKI_KEYWORD_CHANGE);
+    if (s->item && r->list && !(changes && r->list == &d->rules)) {
         insert_with_previous(d, r->list, s, MAKI_WEIGHT_ALWAYS);
-    } else if (s->reason && !rule && !s->question && add_reason(d, s->text)) {
+        if (maki_digest_is_decided(d, s->text, manner_of(s) & MAKI_NAMES))
+            maki_digest_mark_overridden(d, s->text, manner_of(s));
+    } else if ((s->reason || is_value(r, s)) && !rule && !s->question && add_reason(d, s->text)) {
         return true;
     } else if (s->question && !rule) {
         maki_digest_add_task(d, s->text, MAKI_TASK_QUESTION);
         return false;
     } else if (decision ? !rule || (bits & MAKI_KEYWORD_CHANGE)
-                        : !rule && maki_digest_is_decided(d, s->text)) {
-        insert(d, &d->decisions, s->text, MAKI_WEIGHT_ALWAYS, bits & MAKI_KEYWORD_CHANGE);
+                        : !rule && maki_digest_is_decided(d, s->text, manner_of(s))) {
+        insert(d, &d->decisions, s->text, MAKI_WEIGHT_ALWAYS, manner_of(s));
     } else if ((bits & MAKI_KEYWORD_REFER) && (bits & (MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH))) {
         insert_with_previous(d, &d->rules, s, MAKI_WEIGHT_ALWAYS);
     } else if (rule) {
-        insert(d, &d->rules, s->text, s->question ? SOFT : weight, false);
-        if (decision) maki_digest_mark_overridden(d, s->text);
+        insert(d, &d->rules, s->text, s->question ? SOFT : weight, 0);
+        if (decision || maki_digest_is_decided(d, s->text, manner_of(s) & MAKI_NAMES))
+            maki_digest_mark_overridden(d, s->text, manner_of(s));
     } else if (bits & MAKI_KEYWORD_OPEN) {
         maki_digest_add_task(d, s->text, MAKI_TASK_SENTENCE);
         return false;
     } else if (bits & (MAKI_KEYWORD_REFER | MAKI_KEYWORD_WISH)) {
-        insert(d, &d->rules, s->text, SOFT, false);
+        insert(d, &d->rules, s->text, SOFT, 0);
     } else {
         if (bits & MAKI_KEYWORD_NEXT) maki_digest_add_task(d, s->text, MAKI_TASK_NEXT);
         return false;
@@ -266,7 +314,7 @@ static bool classify_model_sentence(maki_digest *d, const sentence *s)
     else if (s->bits & MAKI_KEYWORD_NEXT)
         maki_digest_add_task(d, s->text, MAKI_TASK_NEXT);
     else if ((s->bits & MAKI_KEYWORD_SETTLED) && !repeats_person(d, s->text))
-        maki_digest_add_decision(d, s->text, MAKI_BY_ASSISTANT, 2, s->bits & MAKI_KEYWORD_CHANGE);
+        maki_digest_add_decision(d, s->text, MAKI_BY_ASSISTANT, 2, manner_of(s));
     else
         return repeats_person(d, s->text);
     return true;
@@ -279,13 +327,21 @@ static void detect_reason(void *ctx, unsigned bits, maki_str before, maki_str af
     s->reason |= (bits & MAKI_KEYWORD_REASON) && (before.len == 0 || ends);
 }
 
-/* Replace every ’ by ', so that phrases need one spelling; in out[MAKI_DIGEST_SENTENCE]. */
-static maki_str straight_quotes(maki_str text, char *out)
+/* Phrases need one spelling: ’ becomes ', and a comma before a Chinese or Japanese character a wide one; in
+ * out[SPELLING_MAX]. */
+static maki_str one_spelling(maki_str text, char *out)
 {
-    const maki_str curly = MAKI_LIT("’");
+    const maki_str curly = MAKI_LIT("’"), wide = MAKI_LIT("，");
     size_t n = 0;
-    if (text.len > MAKI_DIGEST_SENTENCE || !maki_str_has(text, curly)) return text;
+    if (text.len > MAKI_DIGEST_SENTENCE ||
+        !(maki_str_has(text, curly) || memchr(text.ptr, ',', text.len)))
+        return text;
     for (size_t i = 0; i < text.len; i++) {
+        if (text.ptr[i] == ',' && is_cjk_at(text, i + 1)) {
+            memcpy(out + n, wide.ptr, wide.len);
+            n += wide.len;
+            continue;
+        }
         bool here = maki_str_starts(maki_str_from(text, i), curly);
         out[n++] = here ? '\'' : text.ptr[i];
         i += here ? curly.len - 1 : 0;
@@ -293,15 +349,15 @@ static maki_str straight_quotes(maki_str text, char *out)
     return (maki_str){ out, n };
 }
 
-static sentence read_sentence(maki_digest *d, maki_str text, bool item)
+static sentence read_sentence(maki_digest *d, maki_str text, bool item, bool person)
 {
-    char copy[MAKI_DIGEST_SENTENCE];
+    char copy[SPELLING_MAX];
     size_t known = d->fact_count;
     sentence s = { .text = maki_str_trim(text), .item = item };
     maki_entities_in(text, maki_digest_on_entity, d);
-    s.bits = maki_keywords_each(&d->keywords, straight_quotes(s.text, copy), detect_reason, &s);
+    s.bits = maki_keywords_each(&d->keywords, one_spelling(s.text, copy), detect_reason, &s);
     s.question = is_question(s.text);
-    s.score = 2 * (uint32_t)(d->fact_count - known) + maki_digest_score(d, s.text, s.bits);
+    s.score = 2 * (uint32_t)(d->fact_count - known) + maki_digest_score(s.text, s.bits, person);
     if (s.score > SCORE_MAX) s.score = SCORE_MAX;
     s.score += MAKI_FOCUS_WEIGHT * maki_focus_in(&d->focus, s.text);
     return s;
@@ -315,7 +371,9 @@ static bool insert_point(maki_digest *d, const sentence *s, uint8_t kind)
     if (kind == MAKI_BY_ASSISTANT && s->score < 2) return false;
     if (kind == MAKI_BY_USER && (s->bits & MAKI_KEYWORD_ABOUT) && !s->question) kind = MAKI_ABOUT;
     if (s->score >= MAKI_FOCUS_WEIGHT) kind = MAKI_ABOUT;
-    maki_digest_add_point(d, s->text, kind, s->score + (kind == MAKI_BY_ASSISTANT ? 0 : asks));
+    maki_digest_add_point(d, s->text, kind,
+                          FACTS * s->score + (kind == MAKI_BY_ASSISTANT ? 0 : asks));
+    if (kind != MAKI_BY_ASSISTANT && !s->question) maki_digest_stated(d, s->text);
     return kind == MAKI_ABOUT;
 }
 
@@ -342,13 +400,36 @@ static bool opens_list(maki_digest *d, const sentence *s)
     return heading && r->list;
 }
 
+/* "Yes, Bootstrap.", "The second one.": a short answer at the beginning of a text is inserted with what it answers, so that it
+ * has a subject. */
+static bool insert_answered(maki_digest *d, const sentence *s)
+{
+    enum { SHORT = 64 };
+    maki_digest_reader *r = &d->reading;
+    unsigned answers =
+        MAKI_KEYWORD_CHOICE | (d->asked_question ? MAKI_KEYWORD_ANSWER | MAKI_KEYWORD_DECISION : 0);
+    char both[MAKI_DIGEST_SENTENCE + 8];
+    if (r->role != MAKI_ROLE_USER || r->before_len || r->answered || !d->asked_len || s->question ||
+        s->text.len >= SHORT || !(s->bits & answers) || (s->bits & MAKI_KEYWORD_RULE) ||
+        d->asked_len + s->text.len + 5 >= MAKI_DIGEST_SENTENCE)
+        return false;
+    int n = snprintf(both, sizeof both, "%.*s → %.*s", (int)d->asked_len, d->asked,
+                     MAKI_PRINTED(s->text));
+    maki_digest_add_point(d, (maki_str){ both, (size_t)n }, MAKI_BY_USER, FACTS * (s->score + 1));
+    maki_digest_stated(d, (maki_str){ both, (size_t)n });
+    r->answered = true;
+    return true;
+}
+
 bool maki_digest_add_sentence(maki_digest *d, maki_str text, bool item)
 {
     maki_digest_reader *r = &d->reading;
     bool person = r->role != MAKI_ROLE_ASSISTANT, inserted = true;
-    sentence s = read_sentence(d, text, item);
+    sentence s = read_sentence(d, text, item, person);
     if (s.text.len < SENTENCE_MIN) return false;
-    if (!opens_list(d, &s)) {
+    if (insert_answered(d, &s)) {
+        inserted = false;
+    } else if (!opens_list(d, &s)) {
         inserted = person ? classify_user_sentence(d, &s) : classify_model_sentence(d, &s);
         if (!inserted) r->before_set = NULL;
         if (!inserted) inserted = insert_point(d, &s, person ? MAKI_BY_USER : MAKI_BY_ASSISTANT);
@@ -362,7 +443,7 @@ void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind)
 {
     while (text.len) {
         size_t n = maki_sentence_len(text);
-        sentence s = read_sentence(d, maki_str_to(text, n), false);
+        sentence s = read_sentence(d, maki_str_to(text, n), false, kind != MAKI_BY_ASSISTANT);
         text = maki_str_from(text, n);
         if (s.text.len >= SENTENCE_MIN) insert_point(d, &s, kind);
     }

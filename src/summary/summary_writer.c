@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/sort.h"
 #include "base/str_util.h"
@@ -76,21 +77,22 @@ static bool rule_line(draft *w, const maki_text_item *rule)
     return quoted_line(w, rule) && rule->weight >= MAKI_WEIGHT_ALWAYS;
 }
 
+static void put_overridden(draft *w, const maki_text_item *item)
+{
+    if (item->state == MAKI_DECISION_OVERRIDDEN)
+        maki_buf_print(&w->text, " (%s)", label(w, MAKI_LABEL_OVERRIDDEN));
+}
+
 static bool soft_rule_line(draft *w, const maki_text_item *rule)
 {
     maki_buf_print(&w->text, "%.*s", MAKI_PRINTED(maki_text_item_text(rule)));
+    put_overridden(w, rule);
     return rule->weight < MAKI_WEIGHT_ALWAYS;
 }
 
 static bool decision_line(draft *w, const maki_text_item *decision)
 {
     return quoted_line(w, decision) && decision->state == MAKI_DECISION_LATEST;
-}
-
-static void put_overridden(draft *w, const maki_text_item *item)
-{
-    if (item->state == MAKI_DECISION_OVERRIDDEN)
-        maki_buf_print(&w->text, " (%s)", label(w, MAKI_LABEL_OVERRIDDEN));
 }
 
 static bool overridden_line(draft *w, const maki_text_item *decision)
@@ -261,14 +263,21 @@ static void add_line(draft *w, size_t kind, uint64_t priority, uint32_t sequence
                          NULL); /* the arena remembers a failure */
 }
 
-/* Does the text contain a sentence that was overridden later?  Its sentences are among the points. */
+/* Does the text contain a sentence that was overridden later?  Its sentences are among the points and decisions. */
 static bool is_outdated(const maki_digest *d, const maki_bounded_text *said)
 {
+    const maki_text_set *sets[] = { &d->points, &d->decisions };
     maki_str text = { said->at, said->len };
-    for (size_t i = 0; i < d->points.count; i++) {
-        const maki_text_item *p = &d->points.at[i];
-        if (p->state == MAKI_DECISION_OVERRIDDEN && maki_str_has(text, maki_text_item_text(p)))
-            return true;
+    for (size_t k = 0; k < 2; k++) {
+        for (size_t i = 0; i < sets[k]->count; i++) {
+            const maki_text_item *p = &sets[k]->at[i];
+            if (p->state != MAKI_DECISION_OVERRIDDEN) continue;
+            maki_str whole = maki_text_item_text(p), answer = whole;
+            if (!maki_str_has(text, whole) && maki_str_has(whole, MAKI_LIT(" → ")))
+                answer = maki_str_from(whole, maki_str_find_nocase(whole, MAKI_LIT(" → ")) +
+                                                  strlen(" → "));
+            if (maki_str_has(text, answer)) return true;
+        }
     }
     return false;
 }

@@ -37,16 +37,19 @@ static bool is_letter(uint32_t code)
 
 typedef void (*term_fn)(void *ctx, uint32_t h);
 
+enum { TERMS = 64 };
+
 typedef struct collector {
-    maki_term_bitmap terms;
     const maki_term_filter *without; /* or NULL */
+    uint32_t *terms;
+    size_t count, capacity;
 } collector;
 
 static void add_term(void *ctx, uint32_t h)
 {
     collector *c = ctx;
     if (c->without && c->without->bits[h >> 26] >> (h >> 20 & 63) & 1) return;
-    c->terms.bits[h >> 30] |= (uint64_t)1 << (h & 63);
+    if (c->count < c->capacity) c->terms[c->count++] = h;
 }
 
 static void filter_term(void *ctx, uint32_t h)
@@ -63,7 +66,6 @@ static uint32_t spread(uint32_t h)
 
 static void each_term(maki_str text, term_fn fn, void *ctx)
 {
-    enum { TERMS = 64 };
     const uint32_t empty = 2166136261u;
     uint32_t word = empty, previous = 0;
     size_t letters = 0, len = 0, terms = 0;
@@ -88,11 +90,26 @@ static void each_term(maki_str text, term_fn fn, void *ctx)
     }
 }
 
+size_t maki_terms_of(maki_str text, const maki_term_filter *filter, uint32_t *terms,
+                     size_t capacity)
+{
+    collector c = { .without = filter, .terms = terms, .capacity = capacity };
+    each_term(text, add_term, &c);
+    return c.count;
+}
+
+maki_term_bitmap maki_term_bitmap_of_terms(const uint32_t *terms, size_t count)
+{
+    maki_term_bitmap hash = { { 0 } };
+    for (size_t i = 0; i < count; i++)
+        hash.bits[terms[i] >> 30] |= (uint64_t)1 << (terms[i] & 63);
+    return hash;
+}
+
 maki_term_bitmap maki_term_bitmap_without(maki_str text, const maki_term_filter *filter)
 {
-    collector c = { .without = filter };
-    each_term(text, add_term, &c);
-    return c.terms;
+    uint32_t terms[TERMS + 1];
+    return maki_term_bitmap_of_terms(terms, maki_terms_of(text, filter, terms, TERMS + 1));
 }
 
 maki_term_bitmap maki_term_bitmap_of(maki_str text)

@@ -24,6 +24,10 @@ void maki_term_filter_add(maki_term_filter *filter, maki_str text);
 maki_term_bitmap maki_term_bitmap_of(maki_str text);
 /* Without the terms of the filter. */
 maki_term_bitmap maki_term_bitmap_without(maki_str text, const maki_term_filter *filter);
+/* The terms themselves, as hashes, in the order of the text; returns how many, at most `capacity`. */
+size_t maki_terms_of(maki_str text, const maki_term_filter *filter, uint32_t *terms,
+                     size_t capacity);
+maki_term_bitmap maki_term_bitmap_of_terms(const uint32_t *terms, size_t count);
 /* How many terms two texts share; of a text and itself: how many it has. */
 unsigned maki_term_bitmap_shared(const maki_term_bitmap *a, const maki_term_bitmap *b);
 

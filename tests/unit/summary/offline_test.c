@@ -239,6 +239,35 @@ static const struct {
           USER("quillpipe exists already, call it reedflow.") SAYS("Fine.") USER("Thanks a lot."),
       { "quillpipe.\n- quillpipe exists already, call it reedflow." },
       { 0 } },
+    { "a statement overrides one on the same subject that names another value",
+      USER("Hello, a new thing.") SAYS("Fine.") USER("The weekly sync is on Monday.") SAYS("Fine.")
+          USER("The weekly sync shifts to Thursday.") SAYS("Fine.") USER("样机寄到西安办公室。")
+              SAYS("好。") USER("西安没人,样机寄到杭州办公室。") SAYS("好。") USER("Thanks a lot."),
+      { "- The weekly sync is on Monday. (overridden)\n- “The weekly sync shifts to Thursday.”",
+        "- 样机寄到西安办公室。 (overridden)\n- “西安没人,样机寄到杭州办公室。”" },
+      { 0 } },
+    { "one that names only the old value",
+      USER("Hello, a new thing.") SAYS("Fine.") USER("State in the frontend lives in Redux.")
+          SAYS("Fine.") USER("Redux is out, Zustand is in.") SAYS("Fine.") USER("Thanks a lot."),
+      { "- State in the frontend lives in Redux. (overridden)\n- “Redux is out, Zustand is in.”" },
+      { 0 } },
+    { "another subject in the same words stays",
+      USER("Hello, a new thing.") SAYS("Fine.") USER("The invoice service lives in src/bills.")
+          SAYS("Fine.") USER("The search service lives in src/find.") SAYS("Fine.")
+              USER("Thanks a lot."),
+      { "src/bills.\n- The search service lives in src/find." },
+      { "overridden" } },
+    { "a choice stands with what was offered, until another is made",
+      USER("Hello, a new thing.") SAYS("Options for provisioning: first Chef, second Ansible.")
+          USER("The first one, Chef. It rained all day.") SAYS("Fine.")
+              USER("For provisioning, go with the second one after all: Ansible.") SAYS("Fine.")
+                  USER("Thanks a lot."),
+      { "second Ansible. → The first one, Chef. (overridden)\n", "“For provisioning, go with" },
+      { 0 } },
+    { "sentences without a space between them",
+      USER("周末过得怎么样?发布脚本不能删。"),
+      { "- 发布脚本不能删。\n" },
+      { 0 } },
     { "a short answer stands with its question",
       SAYS("Which port shall the server use?") USER("8443."),
       { "Which port shall the server use? → 8443." },
