@@ -38,7 +38,7 @@ const texts = {
   keyBack: ['Back', '戻る', '返回'],
   keyHelp: ['This list', 'この一覧', '此列表'],
   // the list
-  conversationCount: ['{n} conversations', '会話 {n} 件', '{n} 个对话'],
+  conversationCount: ['{n} conversation{s}', '会話 {n} 件', '{n} 个对话'],
   found: ['{n} found', '{n} 件見つかりました', '找到 {n} 个'],
   showAll: ['Show all', 'すべて表示', '显示全部'],
   agent: ['Agent', 'エージェント', '代理'],
@@ -46,8 +46,8 @@ const texts = {
   state: ['State', '状態', '状态'],
   archived: ['archived', 'アーカイブ済み', '已归档'],
   failed: ['failed', '失敗', '失败'],
-  errorCount: ['{n} errors', 'エラー {n} 件', '{n} 个错误'],
-  messageCount: ['{n} messages', '{n} 件', '{n} 条消息'],
+  errorCount: ['{n} error{s}', 'エラー {n} 件', '{n} 个错误'],
+  messageCount: ['{n} message{s}', '{n} 件', '{n} 条消息'],
   untitled: ['(no text yet)', '(まだテキストなし)', '（尚无文本）'],
   unknownClient: ['unknown client', '不明なクライアント', '未知客户端'],
   fullness: ['{percent} of the window', 'ウィンドウの {percent}', '窗口的 {percent}'],
@@ -67,7 +67,7 @@ const texts = {
   backToList: ['All conversations', 'すべての会話', '所有对话'],
   noSession: ['This conversation does not exist (any more).', 'この会話は存在しません（または消去されました）。', '此对话不存在（或已被删除）。'],
   noMessages: ['No messages yet.', 'まだメッセージはありません。', '还没有消息。'],
-  endOfConversation: ['{n} messages in all, the last {ago}', '全 {n} 件、最後は{ago}', '共 {n} 条消息，最后一条在{ago}'],
+  endOfConversation: ['{n} message{s} in all, the last {ago}', '全 {n} 件、最後は{ago}', '共 {n} 条消息，最后一条在{ago}'],
   chain: ['hash {head}', 'ハッシュ {head}', '哈希 {head}'],
   chainTitle: ['The hash of all messages: `maki verify` proves that none was changed', 'すべてのメッセージのハッシュ。変更がないことは `maki verify` で確かめられます', '所有消息的哈希：`maki verify` 可证明没有任何更改'],
   forkOf: ['fork', 'フォーク', '分叉'],
@@ -103,7 +103,7 @@ const texts = {
   // the chart
   chart: ['Tokens over time', 'トークンの推移', '词元变化'],
   chartLabel: ['Tokens over time: {now} now, {most} at most', 'トークンの推移：現在 {now}、最大 {most}', '词元变化：现在 {now}，最多 {most}'],
-  requests: ['{n} requests', 'リクエスト {n} 件', '{n} 个请求'],
+  requests: ['{n} request{s}', 'リクエスト {n} 件', '{n} 个请求'],
   atMessage: ['at message {n}', 'メッセージ {n} の時点', '在消息 {n} 处'],
   // messages
   messageN: ['message {n}', 'メッセージ {n}', '消息 {n}'],
@@ -115,7 +115,7 @@ const texts = {
   role_agent: ['agent', 'エージェント', '代理'],
   role_developer: ['developer', '開発者', '开发者'],
   role_function: ['function', '関数', '函数'],
-  tokenCount: ['{n} tokens', '{n} トークン', '{n} 个词元'],
+  tokenCount: ['{n} token{s}', '{n} トークン', '{n} 个词元'],
   ofFull: ['of {n}', '（元は {n}）', '（原为 {n}）'],
   firstWord: ['{time} to first word', '最初の語まで {time}', '首词 {time}'],
   pinned: ['pinned', 'ピン留め', '已固定'],
@@ -130,14 +130,14 @@ const texts = {
   file: ['file', 'ファイル', '文件'],
   showImage: ['Show image ({size})', '画像を表示（{size}）', '显示图片（{size}）'],
   imageAlt: ['Image, {type}', '画像、{type}', '图片，{type}'],
-  showMore: ['{n} more characters', '残り {n} 文字', '还有 {n} 个字符'],
+  showMore: ['{n} more character{s}', '残り {n} 文字', '还有 {n} 个字符'],
   showLess: ['show less', '折りたたむ', '收起'],
-  showAllLines: ['show all {n} lines', '{n} 行すべてを表示', '显示全部 {n} 行'],
-  showAllCharacters: ['show all {n} characters', '{n} 文字すべてを表示', '显示全部 {n} 个字符'],
+  showAllLines: ['show all {n} line{s}', '{n} 行すべてを表示', '显示全部 {n} 行'],
+  showAllCharacters: ['show all {n} character{s}', '{n} 文字すべてを表示', '显示全部 {n} 个字符'],
   show: ['show', '表示', '显示'],
   hide: ['hide', '隠す', '隐藏'],
-  foldHidden: ['{n} messages hidden, every word kept', '{n} 件は非表示（すべて保存済み）', '已隐藏 {n} 条消息，逐字保留'],
-  foldLeft: ['{n} messages left behind by a rewind, every word kept', '巻き戻しで離れた {n} 件（すべて保存済み）', '回退后离开的 {n} 条消息，逐字保留'],
+  foldHidden: ['{n} message{s} hidden, every word kept', '{n} 件は非表示（すべて保存済み）', '已隐藏 {n} 条消息，逐字保留'],
+  foldLeft: ['{n} message{s} left behind by a rewind, every word kept', '巻き戻しで離れた {n} 件（すべて保存済み）', '回退后离开的 {n} 条消息，逐字保留'],
   // steps
   type_condense: ['Condensed', '要約', '已压缩'],
   type_truncate: ['Truncated', '切り詰め', '已截断'],
@@ -185,7 +185,7 @@ const texts = {
   didRewind: ['Rewound to message {n}', 'メッセージ {n} へ巻き戻しました', '已回退到消息 {n}'],
   didRename: ['Renamed to {name}', '名前を {name} にしました', '已重命名为 {name}'],
   didThreshold: ['Threshold: {percent}', 'しきい値：{percent}', '阈值：{percent}'],
-  didErase: ['Erased, with {n} messages', '{n} 件のメッセージごと消去しました', '已删除，含 {n} 条消息'],
+  didErase: ['Erased, with {n} message{s}', '{n} 件のメッセージごと消去しました', '已删除，含 {n} 条消息'],
   didNothing: ['Nothing had to be freed', '圧縮の必要はありませんでした', '无需释放'],
   editTitle: ['Edit message {n}', 'メッセージ {n} を編集', '编辑消息 {n}'],
   editText: ['The conversation goes on with the changed text; what came after leaves the view and can be brought back.', '変更後のテキストから会話を続けます。後のメッセージは表示から外れますが、元に戻せます。', '对话将从修改后的文本继续；之后的内容会离开视图，但可以恢复。'],
@@ -233,7 +233,7 @@ const texts = {
   newestRequest: ['Newest request', '最新のリクエスト', '最新请求'],
   noRequests: ['No request was recorded in this conversation.', 'この会話にリクエストの記録はありません。', '此对话没有记录任何请求。'],
   firstRequest: ['The first request.', '最初のリクエストです。', '第一个请求。'],
-  toolsN: ['{n} tools', 'ツール {n} 個', '{n} 个工具'],
+  toolsN: ['{n} tool{s}', 'ツール {n} 個', '{n} 个工具'],
   reported: ['reported by the provider', 'プロバイダーの報告', '提供方报告'],
   inOut: ['{input} in, {output} out', '入力 {input}、出力 {output}', '输入 {input}，输出 {output}'],
   timeFirst: ['time to first word', '最初の語まで', '首词时间'],
@@ -242,8 +242,8 @@ const texts = {
   changedNothing: ['nothing', 'なし', '无变化'],
   changedSystem: ['the system prompt', 'システムプロンプト', '系统提示'],
   changedTools: ['the tools', 'ツール', '工具'],
-  changedAdded: ['{n} messages added ({ranges})', '{n} 件追加（{ranges}）', '新增 {n} 条消息（{ranges}）'],
-  changedRemoved: ['{n} messages gone ({ranges})', '{n} 件が外れました（{ranges}）', '移除 {n} 条消息（{ranges}）'],
+  changedAdded: ['{n} message{s} added ({ranges})', '{n} 件追加（{ranges}）', '新增 {n} 条消息（{ranges}）'],
+  changedRemoved: ['{n} message{s} gone ({ranges})', '{n} 件が外れました（{ranges}）', '移除 {n} 条消息（{ranges}）'],
   changedSummary: ['a new summary', '新しい要約', '新的摘要'],
   sameBefore: ['The same before message {n}.', 'メッセージ {n} より前は同じです。', '消息 {n} 之前相同。'],
   requestBefore: ['before', '前へ', '上一个'],
@@ -263,7 +263,8 @@ export function setLanguage(code) {
   localStorage.setItem('language', codes[current]);
 }
 
-/** A text in the language of the page, {name}s replaced by `values`; undefined: there is no such text. */
+/** A text in the language of the page; `values` replace {name}, {s} is the plural's for {n}.  undefined: there is no such text. */
 export function t(key, values = {}) {
-  return texts[key]?.[current].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? all);
+  const plural = { s: String(values.n) === '1' ? '' : 's' };
+  return texts[key]?.[current].replace(/\{(\w+)\}/g, (all, name) => values[name] ?? plural[name] ?? all);
 }
