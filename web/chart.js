@@ -33,7 +33,7 @@ export function Chart({ usage, window, threshold, onStep }) {
     </svg>
     <div class="marks">${steps.map((s) => html`<button key=${s.ev} class="mark-step" style=${{ left: `${(100 * x(s)) / WIDTH}%` }}
       title=${`${t(`type_${s.type}`)} ${saved(s)}`} aria-label=${`${t(`type_${s.type}`)} ${saved(s)}, ${t('atMessage', { n: s.at })}`} onClick=${() => onStep(s.ev)}></button>`)}</div>
-    <p><span>${usage.requests ? t('requests', { n: number(usage.requests) }) : t('messageN', { n: number(first) })} · ${time(points[0].ts)}</span>
+    <p><span>${usage.requests ? t('requests', { n: number(usage.requests) }) : t('messageN', { n: number(first) })} ${points[0].ts > 0 ? ` · ${time(points[0].ts)}` : ''}</span>
       ${steps.slice(-2).map((s) => html`<button class="link hot" onClick=${() => onStep(s.ev)}>${t(`type_${s.type}`)} ${saved(s)}</button>`)}
-      <span>${short(end[3])} · ${time(end[2])}</span></p></figure>`;
+      <span>${short(end[3])}${end[2] > 0 ? ` · ${time(end[2])}` : ''}</span></p></figure>`;
 }

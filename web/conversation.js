@@ -106,7 +106,7 @@ export function Conversation({ id, target, reading }) {
     </main>
     <aside class=${`inspect ${sheet ? 'open' : ''}`} aria-label=${t('requestTitle')}>
       <button class="link close narrow-only" aria-label=${t('close')} onClick=${() => { setSheet(false); if (target?.request) location.hash = path; }}>×</button>
-      <${Request} id=${id} ev=${target?.request ?? null} revision=${revision} onSelect=${select}/>
+      <${Request} id=${id} ev=${target?.request ?? null} none=${usage && usage.requests === 0} revision=${revision} onSelect=${select}/>
       ${steer && html`<section><h2>${t('compactTitle')}</h2><p class="dim">${t('compactText')}</p>
         <button class="btn main" onClick=${() => open('compact')}>${t('preview')}</button></section>`}
     </aside>

@@ -49,18 +49,20 @@ function BodyDialog({ id, request, onClose }) {
       ${body && html`<button class="btn" onClick=${() => copy(body)}>${t('copy')}</button>`}</p><//>`;
 }
 
-/** `ev`: of the request, or null for the newest; `revision`: read again when it changes. */
-export function Request({ id, ev, revision, onSelect }) {
+/** `ev`: of the request, or null for the newest; `none`: there is no request; `revision`: read again when it changes. */
+export function Request({ id, ev, none, revision, onSelect }) {
   const [request, setRequest] = useState(null);
   const [body, setBody] = useState(false);
   useEffect(() => {
+    if (none !== false && !ev) return undefined;
     let current = true;
     op('session.request', { conversation: id, ...(ev ? { ev } : {}) }).then((answer) => current && setRequest(answer),
-      (error) => current && setRequest({ none: true, error: error.status === 404 || error.status === 409 ? null : error.message }));
+      (error) => current && setRequest({ error: error.message, parts: null }));
     return () => { current = false; };
-  }, [id, ev, revision]);
+  }, [id, ev, none, revision]);
+  if (none && !ev) return html`<p class="dim">${t('noRequests')}</p>`;
   if (!request) return html`<p class="dim">${t('working')}</p>`;
-  if (request.none) return html`<p class="dim">${request.error ?? t('noRequests')}</p>`;
+  if (!request.parts) return html`<p class="bad">${request.error}</p>`;
   const { usage } = request;
   const when = sameDay(request.ts, Date.now()) ? clock(request.ts) : date(request.ts);
   const failed = request.status >= 400 || request.error;

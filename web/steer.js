@@ -99,7 +99,7 @@ export function RenameDialog({ session, onClose }) {
     if (await act('session.rename', { conversation: session.id, name: name.trim() }, () => t('didRename', { name: name.trim() }))) onClose();
   };
   return html`<${Dialog} title=${t('renameTitle')} onClose=${onClose}><form onSubmit=${save}><p class="dim">${t('renameText')}</p>
-    <input type="text" value=${name} placeholder=${session.title} aria-label=${t('name')} onInput=${(e) => setName(e.target.value)} dir="auto"/>
+    <input type="text" autofocus value=${name} placeholder=${session.title} aria-label=${t('name')} onInput=${(e) => setName(e.target.value)} dir="auto"/>
     <p><button class="btn main" disabled=${!name.trim()}>${t('rename')}</button></p></form><//>`;
 }
 
@@ -149,7 +149,7 @@ export function CompactDialog({ id, onClose }) {
   const p = preview;
   return html`<${Dialog} title=${t('compactTitle')} onClose=${onClose} wide>
     <form class="focus" onSubmit=${(e) => { e.preventDefault(); look(); }}><label>${t('focus')}
-      <input type="text" value=${focus} placeholder=${t('focusPlaceholder')} onInput=${(e) => setFocus(e.target.value)} dir="auto"/></label>
+      <input type="text" autofocus value=${focus} placeholder=${t('focusPlaceholder')} onInput=${(e) => setFocus(e.target.value)} dir="auto"/></label>
       <button class="btn" disabled=${busy}>${t('previewAgain')}</button></form>
     <div class="preview" aria-live="polite" aria-busy=${busy}>
       ${busy && html`<p class="dim">${t('working')}</p>`}

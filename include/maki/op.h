@@ -50,7 +50,7 @@ MAKI_API void maki_use_log(maki *m, maki_sink sink, const char *level);
  * cancelled. */
 MAKI_API void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx);
 /* Called in the thread of manage.run when a run starts, with a JSON object {"type": "managing", "session", "reason", "tokens",
- * "window", "usage"}.  NULL: nothing is called. */
+ * "window", "usage"}.  NULL, and before this is called: it is sent to the daemon of the state directory, if one runs. */
 MAKI_API void maki_use_events(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx);
 
 /* Run the operation `name` on `input`, a JSON object.  Its answer, a JSON object without a newline,

@@ -11,6 +11,7 @@
 #if MAKI_LINUX
 #include <malloc.h>
 #include <sched.h>
+#include <sys/inotify.h>
 #include <sys/prctl.h>
 
 int maki_pipe(int ends[2])
@@ -83,6 +84,39 @@ void maki_exit_with_parent(void)
     prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
+int maki_watch_open(void)
+{
+    return inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
+}
+
+int maki_watch_add(int fd, const char *directory, bool contents)
+{
+    uint32_t changes = IN_CREATE | IN_MOVED_TO;
+    if (contents) changes |= IN_MODIFY | IN_MOVED_FROM | IN_DELETE;
+    return inotify_add_watch(fd, directory, changes | IN_ONLYDIR);
+}
+
+static void report_change(const struct inotify_event *event, maki_watch_fn *fn, void *ctx)
+{
+    if (event->mask & IN_Q_OVERFLOW)
+        fn(ctx, -1, "");
+    else if (event->mask & IN_IGNORED)
+        fn(ctx, event->wd, "");
+    else if (event->len)
+        fn(ctx, event->wd, event->name);
+}
+
+void maki_watch_read(int fd, maki_watch_fn *fn, void *ctx)
+{
+    _Alignas(struct inotify_event) char changes[16384];
+    const struct inotify_event *event;
+    ssize_t n = read(fd, changes, sizeof changes);
+    for (ssize_t at = 0; at < n; at += (ssize_t)(sizeof *event + event->len)) {
+        event = (const struct inotify_event *)(const void *)(changes + at);
+        report_change(event, fn, ctx);
+    }
+}
+
 #else
 
 int maki_pipe(int ends[2])
@@ -146,6 +180,24 @@ const char *maki_program_name(void)
 }
 
 void maki_exit_with_parent(void) {}
+
+int maki_watch_open(void)
+{
+    errno = ENOSYS;
+    return -1;
+}
+
+int maki_watch_add(int fd, const char *directory, bool contents)
+{
+    (void)fd, (void)directory, (void)contents;
+    errno = ENOSYS;
+    return -1;
+}
+
+void maki_watch_read(int fd, maki_watch_fn *fn, void *ctx)
+{
+    (void)fd, (void)fn, (void)ctx;
+}
 
 #endif
 

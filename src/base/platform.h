@@ -47,6 +47,17 @@ int64_t maki_process_id(void);
 /* Get SIGTERM when the parent process ends. */
 void maki_exit_with_parent(void);
 
+/* Watch directories for changes (inotify).  A descriptor, readable when something has changed; -1 where the system cannot. */
+int maki_watch_open(void);
+/* Report names that appear in a directory; with `contents`, also those that vanish and files that are written to.
+ * The id of the watch, the same one for the same directory; -1 and errno on failure. */
+int maki_watch_add(int fd, const char *directory, bool contents);
+/* One change.  `name` is that of a file or directory in the watched one; "": the watched directory itself is gone, and so is
+ * its watch.  `watch` -1: too many changes at once, some are not reported. */
+typedef void maki_watch_fn(void *ctx, int watch, const char *name);
+/* Report changes without waiting for any: a buffer of them, so that a busy directory does not keep the caller. */
+void maki_watch_read(int fd, maki_watch_fn *fn, void *ctx);
+
 /* Embed a file as read-only data: `name`, aligned to 64 bytes, to `name`_end, where a NUL follows.  The compiler does not
  * see the file: the build file must declare the dependency. */
 #ifdef __APPLE__

@@ -23,6 +23,8 @@ struct maki_broadcast {
     struct event *ping;
     listener *first;
     atomic_size_t listeners; /* the length of the list */
+    void (*on_listened)(void *ctx, bool listened);
+    void *ctx;
 };
 
 /* An event in the loop's queue. */
@@ -42,6 +44,7 @@ static void remove_listener(listener *l)
     atomic_fetch_sub(&b->listeners, 1);
     MAKI_COUNT_DOWN(b->metrics, event_listeners);
     maki_delete(b->env->alloc, l);
+    if (!b->first && b->on_listened) b->on_listened(b->ctx, false);
 }
 
 static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
@@ -97,13 +100,22 @@ void maki_broadcast_send(void *ctx, maki_str json)
     maki_queue_push(b->loop, &event->item);
 }
 
+void maki_broadcast_watch(maki_broadcast *b, void (*fn)(void *ctx, bool listened), void *ctx)
+{
+    b->on_listened = fn;
+    b->ctx = ctx;
+}
+
 bool maki_broadcast_add(maki_broadcast *b, maki_conn *conn, maki_str fields)
 {
     const maki_alloc *alloc = b->env->alloc;
     listener *l = maki_new(alloc, listener);
     if (!l) return false;
     *l = (listener){ .handler = { &callbacks }, .broadcast = b, .conn = conn, .next = b->first };
-    if (b->first) b->first->prev = l;
+    if (b->first)
+        b->first->prev = l;
+    else if (b->on_listened)
+        b->on_listened(b->ctx, true);
     b->first = l;
     atomic_fetch_add(&b->listeners, 1);
     MAKI_COUNT(b->metrics, event_listeners, 1);

@@ -18,6 +18,7 @@
 #include "base/str_util.h"
 #include "daemon/api.h"
 #include "daemon/broadcast.h"
+#include "daemon/event_fifo_reader.h"
 #include "daemon/forwarding.h"
 #include "daemon/last_failure.h"
 #include "daemon/metrics.h"
@@ -26,6 +27,7 @@
 #include "daemon/recording_state.h"
 #include "daemon/request_handler.h"
 #include "daemon/routes.h"
+#include "daemon/session_watch.h"
 #include "store/session.h"
 
 enum {
@@ -51,6 +53,8 @@ struct maki_daemon {
     maki_client *client;
     maki_recorder *recorder;
     maki_broadcast *broadcast;
+    maki_session_watch *watch;
+    maki_event_fifo_reader *fifo; /* NULL: events of other processes are not received */
     maki_api *api;
     maki_metrics metrics;
     maki_recording_state recording;
@@ -362,6 +366,10 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
     maki_api_options api = { .routes = &routes, .loop = &d->queue };
     maki_status st =
         maki_broadcast_open(d->env, d->base, &d->queue, &d->metrics, &d->broadcast, err);
+    if (st == MAKI_OK)
+        st = maki_session_watch_open(d->env, d->base, d->home, d->broadcast, &d->watch, err);
+    if (st == MAKI_OK)
+        d->fifo = maki_event_fifo_reader_open(d->env, d->base, d->home, d->broadcast);
     proxy.on_event = maki_broadcast_send;
     proxy.on_event_ctx = d->broadcast;
     d->opened = (maki_queue_item){ .run = on_recorder_opened };
@@ -441,6 +449,8 @@ void maki_daemon_close(maki_daemon *d)
     if (d->queue_open) run_queue(d);
     maki_client_close(d->client);
     maki_api_close(d->api);
+    maki_event_fifo_reader_close(d->fifo);
+    maki_session_watch_close(d->watch);
     maki_broadcast_close(d->broadcast);
     if (d->queue_open) maki_queue_close(&d->queue);
     while (d->event_count)

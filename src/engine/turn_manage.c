@@ -11,6 +11,7 @@
 #include "engine/turn_internal.h"
 #include "manage/policy_config.h"
 #include "manage/thresholds.h"
+#include "store/event_fifo.h"
 #include "token/content.h"
 #include "token/tools_count.h"
 
@@ -60,7 +61,8 @@ static maki_status find_limits(maki_turn_work *w, maki_err *err)
                               .agent = maki_str_of(w->agent),
                               .provider = maki_str_of(w->turns->provider.name),
                               .window = w->request->window,
-                              .max_tokens = (double)w->max_tokens };
+                              .max_tokens = (double)w->max_tokens,
+                              .session_percent = maki_session_threshold(&w->turns->session) };
     maki_status st = maki_run_limits_of(&in, &w->figures, err);
     if (st != MAKI_OK || w->figures.window_set) return st;
     st = maki_sender_window(w->turns->sender, w->model, maki_turn_cancelled, w, &window, err);
@@ -136,6 +138,17 @@ static maki_status run_reporting(const maki_summarizer *self, const maki_summary
     return by->run(by, request, arena, out, err);
 }
 
+/* Report the run to the daemon of the state directory, which may have listeners. */
+static void emit_start(void *ctx, const char *reason, double tokens, double window)
+{
+    const maki_turn_work *w = ctx;
+    maki_buf json = maki_buf_new(w->options->env->alloc, MAKI_EVENT_MAX);
+    maki_managing_event(&json, maki_conv_id(w->conv), reason, tokens, window);
+    if (w->options->home)
+        maki_event_fifo_send(w->options->env, w->options->home, maki_buf_str(&json));
+    maki_buf_free(&json);
+}
+
 static maki_manage_in manage_in_of(maki_turn_work *w, const maki_summarizer *by)
 {
     const maki_run_limits *f = &w->figures;
@@ -156,7 +169,9 @@ static maki_manage_in manage_in_of(maki_turn_work *w, const maki_summarizer *by)
                              .summarizer = by,
                              .logger = w->options->logger,
                              .cancelled = w->calls->cancelled ? maki_turn_cancelled : NULL,
-                             .cancel_ctx = w };
+                             .cancel_ctx = w,
+                             .on_start = emit_start,
+                             .start_ctx = w };
 }
 
 static maki_status report_run(maki_turn_work *w, const maki_manage_report *report, maki_err *err)

@@ -214,9 +214,10 @@ maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, ui
  * shown in full by an event of its own, and the other messages of that prune stay trimmed. */
 maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              maki_change *out, maki_err *err);
-/* Begin a new conversation at `path` that shares the history up to revision (seq, ev). */
+/* Begin a new conversation at `path` that shares the history up to revision (seq, ev).  `header` is its first row, a
+ * JSON object; len 0: none. */
 maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
-                           maki_err *err);
+                           maki_str header, maki_err *err);
 /* Append an event that does not change the view. */
 maki_status maki_conv_add_event(maki_conv *conv, const char *type, maki_str fields,
                                 maki_change *out, maki_err *err);

@@ -25,7 +25,7 @@ maki_str maki_conv_id(const maki_conv *conv)
 }
 
 maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
-                           maki_err *err)
+                           maki_str header, maki_err *err)
 {
     char chain[2 * MAKI_CHAIN_LEN + 1];
     maki_conv *child = NULL;
@@ -46,7 +46,7 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     if (ev == MAKI_NOW) ev = maki_events_at(&conv->events, seq);
     maki_hex(row.chain, MAKI_CHAIN_LEN, chain);
 
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
+    maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .header = header };
     st = maki_conv_open(&conv->env, path, &options, &child, err);
     if (st != MAKI_OK) return st;
     if (maki_log_last(child->log) > 0 || maki_log_events(child->log) > 0) {

@@ -245,6 +245,16 @@ static void mark_run(maki_events *list, maki_str event)
     }
 }
 
+/* Is it one of the events about requests to a model, which are most of all?  They change no view: their fields are not
+ * looked up. */
+static bool is_about_requests(maki_str row)
+{
+    maki_event_head head;
+    if (!maki_event_head_of(row, &head)) return false;
+    return maki_str_is(head.type, MAKI_LIT("usage")) ||
+           (maki_str_is(head.type, MAKI_LIT("manifest")) && !maki_str_has(row, MAKI_LIT("manage")));
+}
+
 static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
 {
     event_reader *r = ctx;
@@ -253,6 +263,9 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     if (maki_json_check(row, &event, &why) != MAKI_OK) {
         return maki_fail(err, MAKI_CORRUPT, "event %" PRIu64 ": %s", ev, why.msg);
     }
+    r->out->ev = ev;
+    r->out->end = at + row.len + 1;
+    if (is_about_requests(row)) return MAKI_OK;
     read_fields(event, fields);
     maki_event_type type = type_of(fields[TYPE]);
     maki_status st = type == MAKI_EVENT_OTHER ? MAKI_OK : add_event(r, ev, type, fields, err);
@@ -264,8 +277,6 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
         e->synthetic_at = at + (uint64_t)(fields[MESSAGE].ptr - row.ptr);
         e->synthetic_len = fields[MESSAGE].len;
     }
-    r->out->ev = ev;
-    r->out->end = at + row.len + 1;
     return MAKI_OK;
 }
 

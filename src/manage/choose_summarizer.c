@@ -9,29 +9,14 @@
 #include "manage/window.h"
 #include "summary/measure.h"
 
-/* Dollars for a million input tokens, by the longest prefix; 0: unknown.  From the price lists of the providers
- * (anthropic.com/pricing, platform.openai.com/docs/pricing), 2025-11. */
+/* Dollars for a million input tokens of models that Anthropic serves, by the longest prefix; 0: unknown.  From its document
+ * Pricing, 2026-10. */
 static double listed_price(maki_str model)
 {
     static const struct {
         const char *prefix;
         double dollars;
-    } rows[] = { { "claude-3-5-haiku", 0.8 },
-                 { "claude-haiku-4-5", 1 },
-                 { "claude-3-5-sonnet", 3 },
-                 { "claude-3-7-sonnet", 3 },
-                 { "claude-sonnet-4", 3 },
-                 { "gpt-3.5-turbo", 0.5 },
-                 { "gpt-4", 30 },
-                 { "gpt-4-turbo", 10 },
-                 { "gpt-4o", 2.5 },
-                 { "gpt-4o-mini", 0.15 },
-                 { "gpt-4.1", 2 },
-                 { "gpt-4.1-mini", 0.4 },
-                 { "gpt-4.1-nano", 0.1 },
-                 { "gpt-5", 1.25 },
-                 { "gpt-5-mini", 0.25 },
-                 { "gpt-5-nano", 0.05 } };
+    } rows[] = { { "claude-haiku-4-5", 1 }, { "claude-sonnet-4", 3 }, { "claude-sonnet-5", 2 } };
     double dollars = 0;
     size_t longest = 0;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -43,16 +28,36 @@ static double listed_price(maki_str model)
     return dollars;
 }
 
-/* By the prices of the configuration; else by the list, which is valid only at the providers of these models. */
+/* The model that replaces one of the strategies (manage/window.h) which its provider serves no longer: from Anthropic's
+ * document Model deprecations, 2026-10.  len 0: none.  OpenAI ended gpt-4-turbo, and what it names in its place is not
+ * cheaper (Deprecations, 2026-10). */
+static maki_str replacement_of(maki_str model)
+{
+    bool retired = maki_str_is(model, MAKI_LIT("claude-3-5-haiku-20241022"));
+    return retired ? MAKI_LIT("claude-haiku-4-5") : (maki_str){ "", 0 };
+}
+
+/* By the prices of the configuration, which may name any model; else by the list, which is valid only at the provider of its
+ * models. */
 static bool is_cheaper(const maki_config *config, maki_str provider, maki_str model, maki_str than)
 {
     double a = maki_config_number(config, maki_config_path_of("prices", model, "input").text);
     double b = maki_config_number(config, maki_config_path_of("prices", than, "input").text);
-    if (!(a > 0 && b > 0) && maki_str_in(provider, "anthropic|openai")) {
+    if (!(a > 0 && b > 0) && maki_str_is(provider, MAKI_LIT("anthropic"))) {
         a = listed_price(model);
         b = listed_price(than);
     }
     return a > 0 && a < b;
+}
+
+/* A model that writes summaries for less than `own`, at the same provider; len 0: none is known. */
+static maki_str find_cheaper(const maki_config *config, maki_str provider, maki_str own)
+{
+    maki_str model = maki_strategy_of(own).condense_model;
+    if (is_cheaper(config, provider, model, own)) return model;
+    model = replacement_of(model);
+    bool cheaper = model.len && is_cheaper(config, provider, model, own);
+    return cheaper ? model : (maki_str){ "", 0 };
 }
 
 /* The model that the settings name; false: it is not usable, which is logged. */
@@ -68,9 +73,10 @@ static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out
         st = in->model->find(in->model, name, &out->found, why);
     }
     if (st == MAKI_OK) {
-        maki_str own = maki_str_of(out->found.model), other = maki_strategy_of(own).condense_model;
-        out->cheaper = out->settings.model.len == 0 && in->config &&
-                       is_cheaper(in->config, name->provider, other, own);
+        maki_str own = maki_str_of(out->found.model), other = { "", 0 };
+        if (out->settings.model.len == 0 && in->config)
+            other = find_cheaper(in->config, name->provider, own);
+        out->cheaper = other.len > 0;
         name->model = out->cheaper ? other : own;
         *why = (maki_err){ 0 };
         return true;

@@ -194,8 +194,15 @@ static double general_threshold(const maki_run_limits_in *in)
                : number_at(in->config, "autoCondenseContextPercent", MAKI_THRESHOLD_DEFAULT);
 }
 
+/* Is the session's own threshold effective?  What the caller sets for this run wins. */
+static bool by_session(const maki_run_limits_in *in)
+{
+    return in->session_percent > 0 && !(in->percent > 0) && !in->has_profile_threshold;
+}
+
 static double percent_of(const maki_run_limits_in *in, const names *n, maki_run_limits *out)
 {
+    if (by_session(in)) return in->session_percent;
     double own = 0, general = general_threshold(in);
     if (own_threshold(in, n, &own)) {
         maki_kv values[] = { MAKI_KV_N("value", own), MAKI_KV_S("profile", n->profile),
@@ -220,8 +227,9 @@ static void find_threshold(const maki_run_limits_in *in, const names *n, maki_ru
     out->automatic = automatic;
     out->threshold = percent_of(in, n, out);
     out->threshold_tokens = in->tokens;
-    if (!(in->tokens > 0)) out->threshold_tokens = profile_number(n, "thresholdTokens");
-    if (!(out->threshold_tokens > 0))
+    bool configured = !(in->tokens > 0) && !by_session(in);
+    if (configured) out->threshold_tokens = profile_number(n, "thresholdTokens");
+    if (configured && !(out->threshold_tokens > 0))
         out->threshold_tokens = number_at(in->config, "autoCondenseContextTokens", 0);
     if (automatic) return;
     out->threshold = MAKI_THRESHOLD_NEVER;

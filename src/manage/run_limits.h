@@ -5,9 +5,10 @@
  *
  *     window      the caller's, profiles.ID.contextWindow, llm.NAME.context_length of that model, the table of
  *                 models, contextWindow, agents.ID.contextWindow, window.default
- *     threshold   profileThresholds.ID (-1 and what is out of range: the general one), the general one if it was
+ *     threshold   the session's own, unless the caller sets one; profileThresholds.ID (-1 and what is out of range: the general one), the general one if it was
  *                 set, the recommended one of the model, the default of the general one
- *     tokens      profiles.ID.thresholdTokens, autoCondenseContextTokens; the lower of both thresholds wins
+ *     tokens      profiles.ID.thresholdTokens, autoCondenseContextTokens; the lower of both thresholds wins, unless
+ *                 the session has one of its own
  *     keep        the caller's, profiles.ID.keepMessages, messagesRetainCount when it was set, the model's
  *     max_tokens  the caller's, agents.ID.maxTokens, llm.NAME.max_tokens
  *
@@ -31,6 +32,7 @@ typedef struct maki_run_limits_in {
     size_t keep;
     bool has_automatic, automatic; /* autoCondenseContext */
     double percent;                /* autoCondenseContextPercent; 0: not set */
+    double session_percent;        /* the threshold that the session was given; 0: none */
     double tokens;                 /* autoCondenseContextTokens; 0: not set */
     bool has_profile_threshold;    /* the caller has a threshold for the profile */
     double profile_threshold;

@@ -17,38 +17,65 @@ bool maki_exchange_begins(maki_str row, const maki_event_head *head)
            maki_str_has(row, MAKI_LIT("\"of\":\"exchange\""));
 }
 
-void maki_exchange_read_manifest(maki_str event, const maki_event_head *head,
-                                 maki_exchange_facts *out)
+static double number_of(maki_str value)
+{
+    return maki_json_kind_of(value) == MAKI_JSON_NUMBER ? (double)maki_json_double(value) : 0;
+}
+
+static void copy_text(maki_str value, char *out, size_t capacity)
+{
+    if (maki_json_kind_of(value) == MAKI_JSON_STRING)
+        out[maki_json_copy_text(value, out, capacity - 1)] = '\0';
+}
+
+static void read_spans(maki_str spans, uint64_t *last)
 {
     maki_json_item part;
-    *out = (maki_exchange_facts){ .ev = head->ev, .at = head->at, .ts = head->ts };
-    out->status = (int)maki_json_number_field(event, "status");
-    maki_json_text_field(event, "end", out->end, sizeof out->end);
-    maki_json_text_field(event, "model", out->model, sizeof out->model);
-    out->first_ms = maki_json_number_field(event, "firstMs");
-    out->ms = maki_json_number_field(event, "ms");
-    out->system = maki_json_number_field(event, "systemTokens");
-    out->tools = maki_json_number_field(event, "toolTokens");
-    out->messages = maki_json_number_field(event, "messageTokens");
-    MAKI_JSON_EACH(span, maki_json_items(maki_json_field(event, "spans"))) {
+    MAKI_JSON_EACH(span, maki_json_items(spans)) {
         maki_json_iter pair = maki_json_items(span.value);
         while (maki_json_next(&pair, &part))
-            (void)maki_json_uint(part.value, &out->sent_to);
+            (void)maki_json_uint(part.value, last);
     }
 }
 
-void maki_exchange_read_usage(maki_str event, maki_exchange_facts *out)
+/* In one pass: a conversation has many. */
+void maki_exchange_read_manifest(maki_str event, const maki_event_head *head,
+                                 maki_exchange_facts *out)
 {
-    maki_str value;
-    if (!maki_json_get(event, MAKI_LIT("input"), &value)) return;
-    out->has_usage = true;
-    out->input = maki_json_number_field(event, "input");
-    out->output = maki_json_number_field(event, "output");
-    out->cache_read = maki_json_number_field(event, "cacheRead");
-    out->cache_write = maki_json_number_field(event, "cacheWrite");
-    out->reasoning = maki_json_number_field(event, "reasoning");
-    out->has_cost = maki_json_get(event, MAKI_LIT("cost"), &value);
-    out->cost = maki_json_number_field(event, "cost");
+#define IS(name) maki_str_is(item.key, MAKI_LIT(name))
+    *out = (maki_exchange_facts){ .ev = head->ev, .at = head->at, .ts = head->ts };
+    MAKI_JSON_EACH(item, maki_json_fields(event)) {
+        if (IS("status")) out->status = (int)number_of(item.value);
+        if (IS("end")) copy_text(item.value, out->end, sizeof out->end);
+        if (IS("model")) copy_text(item.value, out->model, sizeof out->model);
+        if (IS("firstMs")) out->first_ms = number_of(item.value);
+        if (IS("ms")) out->ms = number_of(item.value);
+        if (IS("systemTokens")) out->system = number_of(item.value);
+        if (IS("toolTokens")) out->tools = number_of(item.value);
+        if (IS("messageTokens")) out->messages = number_of(item.value);
+        if (IS("spans")) read_spans(item.value, &out->sent_to);
+    }
+}
+
+void maki_exchange_read_usage(maki_str event, maki_exchange_usage *out)
+{
+    maki_exchange_usage u = { 0 };
+    MAKI_JSON_EACH(item, maki_json_fields(event)) {
+        if (IS("input")) {
+            u.input = number_of(item.value);
+            u.known = true;
+        }
+        if (IS("output")) u.output = number_of(item.value);
+        if (IS("cacheRead")) u.cache_read = number_of(item.value);
+        if (IS("cacheWrite")) u.cache_write = number_of(item.value);
+        if (IS("reasoning")) u.reasoning = number_of(item.value);
+        if (IS("cost")) {
+            u.cost = number_of(item.value);
+            u.has_cost = maki_json_kind_of(item.value) == MAKI_JSON_NUMBER;
+        }
+    }
+#undef IS
+    if (u.known) *out = u;
 }
 
 bool maki_exchange_replied(const maki_exchange_facts *exchange)
@@ -79,7 +106,7 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t off
     bool usage = w->open && maki_str_is(head.type, MAKI_LIT("usage"));
     if ((!begins && !usage) || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
     if (usage) {
-        if (!w->open->has_usage) maki_exchange_read_usage(event, w->open);
+        if (!w->open->usage.known) maki_exchange_read_usage(event, &w->open->usage);
         return MAKI_OK;
     }
     w->open = NULL;
@@ -103,9 +130,9 @@ void maki_put_exchange(maki_jw *out, const maki_exchange_facts *x)
     maki_jw_print(out, "{'ev':%i,'ts':%i,'status':%i,'end':%z,'firstMs':%f,'ms':%f,'model':%s",
                   x->ev, x->ts, (int64_t)x->status, x->end, x->first_ms, x->ms,
                   maki_str_of(x->model));
-    if (x->has_usage)
-        maki_jw_print(out, "'input':%f,'output':%f,'cacheRead':%f", x->input, x->output,
-                      x->cache_read);
-    if (x->has_cost) maki_jw_field_number(out, "cost", x->cost);
+    if (x->usage.known)
+        maki_jw_print(out, "'input':%f,'output':%f,'cacheRead':%f", x->usage.input, x->usage.output,
+                      x->usage.cache_read);
+    if (x->usage.has_cost) maki_jw_field_number(out, "cost", x->usage.cost);
     maki_jw_end_object(out);
 }

@@ -7,6 +7,12 @@
 #include "base/limits.h"
 #include "log/log.h"
 
+/* What a usage event says of a request. */
+typedef struct maki_exchange_usage {
+    bool known, has_cost;
+    double input, output, cache_read, cache_write, reasoning, cost;
+} maki_exchange_usage;
+
 typedef struct maki_exchange_facts {
     uint64_t ev, at; /* of the manifest; at: the newest message then, of a reply its last */
     int64_t ts;
@@ -16,16 +22,15 @@ typedef struct maki_exchange_facts {
     char model[MAKI_MODEL_MAX];
     double system, tools, messages; /* tokens of the request's parts, as the index counts */
     uint64_t sent_to;               /* the last message that was sent; 0: unknown */
-    bool has_usage, has_cost;
-    double input, output, cache_read, cache_write, reasoning, cost;
+    maki_exchange_usage usage;
 } maki_exchange_facts;
 
 /* Is it the manifest of a request?  From its bytes: it is not parsed. */
 bool maki_exchange_begins(maki_str row, const maki_event_head *head);
 void maki_exchange_read_manifest(maki_str event, const maki_event_head *head,
                                  maki_exchange_facts *out);
-/* Add what a usage event says; one of a summary alone says nothing about an exchange, and is skipped. */
-void maki_exchange_read_usage(maki_str event, maki_exchange_facts *out);
+/* One of a summary alone says nothing about an exchange: then *out is unchanged. */
+void maki_exchange_read_usage(maki_str event, maki_exchange_usage *out);
 /* Was a reply recorded, however it ended? */
 bool maki_exchange_replied(const maki_exchange_facts *exchange);
 

@@ -269,7 +269,7 @@ maki_status maki_op_history_fork(maki_op_call *call, maki_jw *out, maki_err *err
     if (st != MAKI_OK) return st;
     uint64_t seq =
         maki_in(call, "seq", &value) ? seq_field(call) : maki_log_last(maki_conv_log(conv));
-    st = maki_conv_fork(conv, seq, MAKI_NOW, path, err);
+    st = maki_conv_fork(conv, seq, MAKI_NOW, path, (maki_str){ "", 0 }, err);
     maki_conv_close(conv);
     conv = NULL;
     /* the actual point of the fork, which is never between a call and its result */

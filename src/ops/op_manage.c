@@ -22,9 +22,8 @@
 #include "reference/decide.h"
 #include "reference/prune.h"
 #include "reference/run.h"
+#include "store/event_fifo.h"
 #include "token/family.h"
-
-enum { EVENT_MAX = 4096 };
 
 static maki_status check_positive(const maki_op_call *call, const char *name, maki_err *err)
 {
@@ -269,16 +268,16 @@ static maki_status read_run(const maki_op_call *call, maki_conv *conv, run_field
     return st;
 }
 
+/* To whoever handles the events of this handle, by default the daemon of the state directory. */
 static void emit_start(void *ctx, const char *reason, double tokens, double window)
 {
     const run_fields *run = ctx;
-    maki_buf json = maki_buf_new(run->m->env.alloc, EVENT_MAX);
-    maki_jw w;
-    maki_jw_init(&w, maki_buf_sink(&json), NULL);
-    maki_jw_print(&w,
-                  "{'type':'managing','session':%s,'reason':%z,'tokens':%f,'window':%f,'usage':%f}",
-                  run->session, reason, tokens, window, tokens / window);
-    if (maki_jw_end(&w) == MAKI_OK) run->m->on_event(run->m->event_ctx, maki_buf_str(&json));
+    maki_buf json = maki_buf_new(run->m->env.alloc, MAKI_EVENT_MAX);
+    maki_managing_event(&json, run->session, reason, tokens, window);
+    if (run->m->on_event && json.len)
+        run->m->on_event(run->m->event_ctx, maki_buf_str(&json));
+    else if (run->m->home[0])
+        maki_event_fifo_send(&run->m->env, run->m->home, maki_buf_str(&json));
     maki_buf_free(&json);
 }
 
@@ -291,7 +290,7 @@ maki_status maki_op_manage_run_conversation(maki_op_call *call, maki_jw *out, ma
     maki_access access = preview ? MAKI_ACCESS_DRY_RUN : MAKI_ACCESS_WRITE;
     maki_status st = maki_field_conversation(call, access, &conv, err);
     if (st == MAKI_OK) st = read_run(call, conv, &run, err);
-    if (st == MAKI_OK && call->m->on_event && !preview) {
+    if (st == MAKI_OK && !preview) {
         run.m = call->m;
         run.session = maki_conv_id(conv);
         run.in.on_start = emit_start;

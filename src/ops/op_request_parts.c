@@ -75,7 +75,8 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t off
     if ((!usage && !error && !system) || maki_json_check(row, &event, NULL) != MAKI_OK)
         return MAKI_OK;
     if (system) read_system(r, event);
-    if (usage && !r->request.facts.has_usage) maki_exchange_read_usage(event, &r->request.facts);
+    if (usage && !r->request.facts.usage.known)
+        maki_exchange_read_usage(event, &r->request.facts.usage);
     if (error) r->error = maki_arena_copy(r->arena, maki_json_string(event, "message"));
     return MAKI_OK;
 }
@@ -84,7 +85,7 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t off
 static maki_status read_manifest(maki_log *log, recorded_request *request, maki_arena *arena,
                                  maki_str *event, maki_err *err)
 {
-    maki_exchange_facts usage = request->facts;
+    maki_exchange_usage usage = request->facts.usage;
     maki_event_head head;
     maki_buf row = maki_buf_new(maki_log_env(log)->alloc, ROW_MAX);
     maki_status st = maki_log_event_bytes(log, request->offset, request->len, &row, err);
@@ -94,14 +95,7 @@ static maki_status read_manifest(maki_log *log, recorded_request *request, maki_
     if (st == MAKI_OK) st = maki_json_check(*event, event, err);
     if (st != MAKI_OK || !maki_event_head_of(*event, &head)) return st;
     maki_exchange_read_manifest(*event, &head, &request->facts);
-    request->facts.has_usage = usage.has_usage;
-    request->facts.has_cost = usage.has_cost;
-    request->facts.input = usage.input;
-    request->facts.output = usage.output;
-    request->facts.cache_read = usage.cache_read;
-    request->facts.cache_write = usage.cache_write;
-    request->facts.reasoning = usage.reasoning;
-    request->facts.cost = usage.cost;
+    request->facts.usage = usage;
     return MAKI_OK;
 }
 
@@ -441,13 +435,14 @@ static void put_outcome(maki_jw *out, const request_reader *r, maki_str event)
                   maki_json_uint_field(event, MAKI_LIT("bytes")), hash,
                   r->error.len ? r->error : maki_json_field(event, "error"));
     maki_jw_key(out, MAKI_LIT("usage"));
-    if (!x->has_usage) {
+    const maki_exchange_usage *u = &x->usage;
+    if (!u->known) {
         maki_jw_null(out);
         return;
     }
     maki_jw_print(out, "{'input':%f,'output':%f,'cacheRead':%f,'cacheWrite':%f,'reasoning':%f",
-                  x->input, x->output, x->cache_read, x->cache_write, x->reasoning);
-    if (x->has_cost) maki_jw_field_number(out, "cost", x->cost);
+                  u->input, u->output, u->cache_read, u->cache_write, u->reasoning);
+    if (u->has_cost) maki_jw_field_number(out, "cost", u->cost);
     maki_jw_end_object(out);
 }
 

@@ -62,7 +62,7 @@ static void write_session(const maki_op_call *call, maki_jw *out, const maki_ses
     maki_jw_print(out,
                   "'title':%s,'client':%s,'updatedAt':%i,'messages':%i,'errors':%i,'lastError':%v,"
                   "'lastAction':%v",
-                  maki_str_of(s->title), maki_str_of(s->client), s->updated, s->messages, s->errors,
+                  maki_session_title(s), maki_str_of(s->client), s->updated, s->messages, s->errors,
                   maki_str_of(s->last_error), maki_str_of(s->last_action));
     if (maki_conv_open(&call->m->env, path, &options, &conv, NULL) == MAKI_OK)
         write_use(call, out, conv, s);

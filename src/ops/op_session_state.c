@@ -14,13 +14,16 @@
 #include "base/files.h"
 #include "base/json_build.h"
 #include "base/json_print.h"
+#include "base/random.h"
 #include "base/str_util.h"
 #include "history/erase.h"
+#include "manage/thresholds.h"
 #include "ops/context.h"
 #include "ops/op_common.h"
 #include "ops/operation.h"
 #include "store/limit.h"
 #include "store/resolve.h"
+#include "store/title.h"
 
 enum { PART_MAX = 256 /* bytes of a channel, a sender ... with its NUL */ };
 
@@ -150,8 +153,9 @@ static maki_status new_overrides(const maki_op_call *call, const maki_session *n
     maki_jw_object(&build.w);
     put_override(call, &build.w, "thinking", before);
     put_override(call, &build.w, "maxTokens", before);
+    put_override(call, &build.w, "threshold", before);
     MAKI_JSON_EACH(item, maki_json_items(before)) {
-        if (maki_json_key_in(item.key, "thinking|maxTokens")) continue;
+        if (maki_json_key_in(item.key, "thinking|maxTokens|threshold")) continue;
         const char *end = item.value.ptr + item.value.len;
         maki_jw_raw(&build.w, (maki_str){ item.start, (size_t)(end - item.start) });
     }
@@ -167,6 +171,16 @@ static maki_status check_thinking(const maki_op_call *call, maki_err *err)
         return MAKI_OK;
     return maki_field_invalid(call, value, err,
                               "thinking must be off, minimal, low, medium or high");
+}
+
+static maki_status check_threshold(const maki_op_call *call, maki_err *err)
+{
+    maki_str value;
+    double percent = maki_in_number(call, "threshold", MAKI_THRESHOLD_MAX);
+    if (percent >= MAKI_THRESHOLD_MIN && percent <= MAKI_THRESHOLD_MAX) return MAKI_OK;
+    (void)maki_in(call, "threshold", &value);
+    return maki_field_invalid(call, value, err, "threshold must be from %.0f to %.0f percent",
+                              MAKI_THRESHOLD_MIN, MAKI_THRESHOLD_MAX);
 }
 
 static maki_status state_field(const maki_op_call *call, int *archived, maki_err *err)
@@ -199,8 +213,10 @@ maki_status maki_op_session_set(maki_op_call *call, maki_jw *out, maki_err *err)
     maki_session_change to = { .archived = -1 };
     maki_str overrides, ignored;
     bool has_override = maki_json_get(call->input, MAKI_LIT("thinking"), &ignored) ||
-                        maki_json_get(call->input, MAKI_LIT("maxTokens"), &ignored);
+                        maki_json_get(call->input, MAKI_LIT("maxTokens"), &ignored) ||
+                        maki_json_get(call->input, MAKI_LIT("threshold"), &ignored);
     maki_status st = check_thinking(call, err);
+    if (st == MAKI_OK) st = check_threshold(call, err);
     if (st == MAKI_OK) st = state_field(call, &to.archived, err);
     if (st == MAKI_OK) st = maki_field_path(call, "conversation", path, err);
     if (st == MAKI_OK && has_override) {
@@ -223,6 +239,57 @@ maki_status maki_op_session_rename(maki_op_call *call, maki_jw *out, maki_err *e
     maki_status st = maki_in_cstring(call, "name", name, sizeof name, err);
     if (st == MAKI_OK) st = maki_field_path(call, "conversation", path, err);
     return st == MAKI_OK ? change_session(call, path, &to, out, err) : st;
+}
+
+/* ---- session.fork ---------------------------------------------------------------------------------- */
+
+/* A session of the same agent, client and title, without a key: that is of the one it comes from. */
+static maki_status new_fork(const maki_op_call *call, const maki_session *from, const char *home,
+                            maki_session *out, char path[MAKI_PATH_MAX], maki_str *header,
+                            maki_err *err)
+{
+    const maki_env *env = &call->m->env;
+    *out = (maki_session){ .created = env->clock->now_ms(env->clock) };
+    memcpy(out->agent, from->agent, sizeof out->agent);
+    memcpy(out->client, from->client, sizeof out->client);
+    maki_title_of_text(maki_session_title(from), out->title, sizeof out->title);
+    maki_status st = maki_uuid(env->random, out->id, err);
+    if (st == MAKI_OK) st = maki_session_header(out, call->arena, header, err);
+    return st == MAKI_OK ? maki_session_file(home, out->agent, out->id, path, MAKI_PATH_MAX, err)
+                         : st;
+}
+
+maki_status maki_op_session_fork(maki_op_call *call, maki_jw *out, maki_err *err)
+{
+    char path[MAKI_PATH_MAX];
+    maki_session from, s;
+    maki_session_location location;
+    maki_conv *conv = NULL;
+    maki_str value, header;
+    maki_status st = maki_field_conversation(call, MAKI_ACCESS_WRITE, &conv, err);
+    if (st != MAKI_OK) return st;
+    maki_log *log = maki_conv_log(conv);
+    uint64_t seq =
+        maki_in(call, "seq", &value) ? (uint64_t)maki_json_double(value) : maki_log_last(log);
+    if (!maki_session_location_of(maki_log_path(log), &location))
+        st = maki_fail(err, MAKI_INVALID,
+                       "only a session, under agents/, is forked here; history.fork takes a path");
+    if (st == MAKI_OK) st = maki_session_get(&call->m->env, maki_log_path(log), &from, err);
+    if (st == MAKI_OK) st = new_fork(call, &from, location.home, &s, path, &header, err);
+    if (st == MAKI_OK) st = maki_conv_fork(conv, seq, MAKI_NOW, path, header, err);
+    maki_conv_close(conv);
+    conv = NULL;
+    /* the actual point of the fork, which is never between a call and its result */
+    maki_conv_options options = { .read_only = true };
+    if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
+    if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, &conv, err);
+    if (st != MAKI_OK) return st;
+    maki_jw_object(out);
+    maki_put_session(out, &s);
+    maki_jw_print(out, "'title':%s,'seq':%i}", maki_session_title(&s),
+                  maki_log_base(maki_conv_log(conv)));
+    maki_conv_close(conv);
+    return MAKI_OK;
 }
 
 /* ---- session.delete -------------------------------------------------------------------------------- */

@@ -13,9 +13,11 @@
 #include "ops/operation.h"
 #include "ops/readable_part.h"
 #include "store/context_use.h"
+#include "summary/summary_items.h"
 #include "token/family.h"
+#include "wire/content_part.h"
 
-enum { STEPS_MAX = 100, SUMMARY_CHARS = 20000, EDITS_MAX = 200 };
+enum { STEPS_MAX = 100, SUMMARY_CHARS = 20000, EDITS_MAX = 200, ITEMS_MAX = 40 };
 
 /* One step while it is written. */
 typedef struct step_writer {
@@ -45,6 +47,29 @@ static void put_field(maki_jw *out, maki_str event, const char *name)
     if (value.len) maki_jw_field_raw(out, name, value);
 }
 
+/* The rules, goals, decisions and open tasks that a summary holds. */
+static void put_items(step_writer *w, maki_str message)
+{
+    maki_content_parts parts = maki_content_parts_of(message);
+    maki_content_part part;
+    size_t count = 0;
+    maki_jw_field_array(w->out, "items");
+    while (maki_content_parts_next(&parts, &part)) {
+        if (part.kind != MAKI_CONTENT_TEXT || part.text.len < 2) continue;
+        char *text = maki_arena_get(w->call->arena, part.text.len);
+        if (!text) break; /* the answer goes on without them; the arena's status ends the call */
+        maki_summary_items items = { { text, maki_json_copy_text(part.text, text, part.text.len) },
+                                     MAKI_SECTIONS,
+                                     MAKI_LABELS };
+        maki_summary_item item;
+        while (count < ITEMS_MAX && maki_summary_items_next(&items, &item)) {
+            maki_jw_print(w->out, "{'kind':%z,'text':%s}", item.kind, item.text);
+            count++;
+        }
+    }
+    maki_jw_end_array(w->out);
+}
+
 /* What a condense says about its summary, and the text of the synthetic message. */
 static void put_hiding(step_writer *w, maki_str event)
 {
@@ -56,6 +81,7 @@ static void put_hiding(step_writer *w, maki_str event)
     maki_jw_raw(w->out, hidden.len ? hidden : MAKI_LIT("[]"));
     put_field(w->out, event, "before");
     if (message.len) maki_put_row_text(w->out, "summary", message, SUMMARY_CHARS);
+    if (message.len && maki_str_is(w->head.type, MAKI_LIT("condense"))) put_items(w, message);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         put_field(w->out, event, fields[i]);
 }

@@ -121,7 +121,8 @@ static maki_status finish_exchange(usage_reader *r, maki_err *err)
     if (!x->ev) return MAKI_OK;
     maki_status st = not_sent(r, x, &hidden, err);
     double counted = maki_scaled_tokens(x->system + x->tools + x->messages, r->scale);
-    add_point(&r->curve, (usage_point){ x->ev, x->at, x->ts, x->has_usage ? x->input : counted });
+    add_point(&r->curve,
+              (usage_point){ x->ev, x->at, x->ts, x->usage.known ? x->usage.input : counted });
     r->not_sent += hidden;
     if (r->requests++ == 0) r->first_ts = x->ts;
     return st;
@@ -141,16 +142,16 @@ static void add_cost(usage_reader *r, maki_str event)
 
 static void add_usage(usage_reader *r, maki_str event)
 {
-    maki_exchange_facts used = { 0 };
+    maki_exchange_usage used = { 0 };
     add_cost(r, event);
     maki_exchange_read_usage(event, &used);
-    if (!used.has_usage) return;
+    if (!used.known) return;
     r->input += used.input;
     r->output += used.output;
     r->cache_read += used.cache_read;
     r->cache_write += used.cache_write;
     r->reasoning += used.reasoning;
-    if (!r->open.has_usage) maki_exchange_read_usage(event, &r->open);
+    if (!r->open.usage.known) r->open.usage = used;
 }
 
 static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t offset, maki_err *err)

@@ -111,7 +111,7 @@
     { "model", "string", "of the newest reply", 1 },                                               \
     { "createdAt", "number", "ms", 1 }, { "messageCount", "count", "", 1 },                        \
     { "tokenUsage", "object", "{input, output} of all its requests, including those for summaries", 1 },                          \
-    { "overrides", "object", "{thinking, maxTokens}", 1 }
+    { "overrides", "object", "{thinking, maxTokens, threshold}", 1 }
 /* The options of a run on a conversation; the rest comes from the configuration and the model. */
 #define RUN_FIELDS                                                                                 \
     CONVERSATION, SUMMARIZER,                                                                      \
@@ -555,6 +555,13 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "id", "string", "", 1 }, { "messages", "count", "that it had", 1 }),
          COMMANDS({ "session", "delete", "it and all its messages, off the disk; asks first", "delete", NULL, ARGS({ "--yes", "yes" }) })),
 
+    LOGGED("session.fork", session_fork,
+         "A new session of the same agent that shares the messages up to one.", "append",
+         FIELDS(CONVERSATION, { "seq", "count", "the last message shared; the newest by default", 0 }),
+         FIELDS(SESSION_FIELDS, { "title", "string", "that of the session it comes from", 1 },
+                { "seq", "count", "the last message shared: never between a call and its result", 1 }),
+         COMMANDS({ "session", "fork", "a new session that shares the messages up to SEQ", "session", NULL, ARGS({ "[SEQ]", "seq" }) })),
+
     LOGGED("session.limit", session_limit,
          "Hide the oldest turns of a session that has more than its limit.", "append",
          FIELDS(CONVERSATION,
@@ -601,6 +608,32 @@ const maki_op_row maki_op_table[] = {
          "The skeleton of a conversation: what is in view, what is hidden and why, steps, errors.", "read",
          FIELDS(CONVERSATION, REVISION),
          FIELDS(SESSION_FIELDS, { "title", "string", "", 1 }, { "client", "string", "the agent or program", 1 },
+                { "updatedAt", "number", "ms", 1 },
+                { "last", "count", "the newest message", 1 },
+                { "events", "count", "", 1 },
+                { "head", "string", "the chain there", 1 },
+                { "visible", "count", "messages in view", 1 },
+                { "rows", "array", "in order: [\"m\", from, to] in view, [\"h\", from, to, ev, why] hidden by that event, [\"s\", ev] a summary or marker in view; one more number: how many forks above the event is", 1 },
+                { "pins", "array", "pinned messages", 1 },
+                { "shortened", "array", "messages that are shown shortened", 1 },
+                { "steps", "array", "[{ev, at, ts, type, active}]: every event that changes the view or a pin", 1 },
+                { "errors", "array", "[{ev, at, ts}]: errors of providers, the newest 500", 1 }),
+         NONE),
+
+    LOGGED("session.messages", session_messages,
+         "Messages of a conversation for people to read, in view or not.", "read",
+         FIELDS(CONVERSATION,
+                { "from", "count", "the first message", 1 },
+                { "to", "count", "the last; at most 200 messages are answered", 1 },
+                { "chars", "count", "characters of each text; 4000 by default", 0 },
+                { "ev", "count", "what is hidden, pinned and shortened: as it was at this event", 0 }),
+         FIELDS({ "messages", "array", "[{seq, role, ts, tokens, fullTokens, hidden, pinned, shortened, model, parts, exchange}]; parts are of type text, thinking, call, result, image, file or other; exchange is the request that the message answers", 1 }),
+         NONE),
+
+    LOGGED("session.outline", session_outline,
+         "The skeleton of a conversation: what is in view, what is hidden and why, steps, errors.", "read",
+         FIELDS(CONVERSATION, REVISION),
+         FIELDS(SESSION_FIELDS, { "title", "string", "", 1 },
                 { "updatedAt", "number", "ms", 1 },
                 { "last", "count", "the newest message", 1 },
                 { "events", "count", "", 1 },
@@ -672,10 +705,12 @@ const maki_op_row maki_op_table[] = {
          FIELDS(CONVERSATION,
                 { "thinking", "string", "off, minimal, low, medium or high; null removes the override", 0 },
                 { "maxTokens", "count", "of an answer; null removes the override", 0 },
+                { "threshold", "number", "percent of the window at which a run starts, 5 to 100; null removes the override", 0 },
                 { "state", "string", "active or archived", 0 }),
          FIELDS(SESSION_FIELDS),
          COMMANDS({ "session", "set", "override settings for this session; \"default\" removes an override", "session", NULL,
                     ARGS({ "--thinking off|minimal|low|medium|high|default", "thinking" }, { "--max-tokens N|default", "maxTokens" },
+                         { "--threshold PERCENT|default", "threshold" },
                          { "--state active|archived", "state" }) })),
 
     LOGGED("session.show", session_show,

@@ -65,6 +65,7 @@ maki_status maki_context_use_of_session(maki_conv *conv, const maki_session *ses
     if (!(in.max_tokens > 0) && out->session.overrides[0] &&
         maki_json_get(maki_str_of(out->session.overrides), MAKI_LIT("maxTokens"), &max_tokens))
         in.max_tokens = (double)maki_json_double(max_tokens);
+    in.session_percent = maki_session_threshold(&out->session);
     find_window(&in, &recalled, out);
     out->system = recalled.system;
     out->tools = recalled.tools;

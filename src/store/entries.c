@@ -61,7 +61,8 @@ typedef enum form {
     FORM_READ,            /* [1,2] */
     FORM_OBJECT,          /* copied as JSON; "" for {} */
     FORM_OPTIONAL_OBJECT, /* the same, omitted when empty */
-    FORM_STATE            /* "active", "archived" */
+    FORM_STATE,           /* "active", "archived" */
+    FORM_FLAG             /* true, omitted when false */
 } form;
 
 /* The known fields, in the order in which they are written. */
@@ -83,6 +84,7 @@ static const struct field {
     { NAME("state"), FORM_STATE, AT(archived), 0, true },
     { NAME("channel"), FORM_OPTIONAL, TEXT_AT(channel), false },
     { NAME("title"), FORM_TEXT, TEXT_AT(title), true },
+    { NAME("named"), FORM_FLAG, AT(named), 0, false },
     { NAME("client"), FORM_OPTIONAL, TEXT_AT(client), false },
     { NAME("errors"), FORM_NUMBER, AT(errors), 0, true },
     { NAME("lastError"), FORM_OPTIONAL_OBJECT, TEXT_AT(last_error), false },
@@ -175,6 +177,7 @@ static bool read_field(const struct field *f, maki_str value, maki_session *s)
     case FORM_OBJECT:
     case FORM_OPTIONAL_OBJECT: return read_object(value, out, f->capacity);
     case FORM_STATE: return read_state(value, out);
+    case FORM_FLAG: *(bool *)out = maki_json_true(value); return true;
     default: return true;
     }
 }
@@ -209,6 +212,7 @@ static void write_field(maki_jw *out, const struct field *f, const maki_session 
     const uint64_t *pair = at;
     bool optional = f->form == FORM_OPTIONAL || f->form == FORM_OPTIONAL_OBJECT;
     if (optional && !text[0]) return;
+    if (f->form == FORM_FLAG && !*(const bool *)at) return;
     maki_jw_key(out, f->name);
     switch (f->form) {
     case FORM_NUMBER: maki_jw_int(out, *(const int64_t *)at); break;
@@ -217,6 +221,7 @@ static void write_field(maki_jw *out, const struct field *f, const maki_session 
     case FORM_OPTIONAL_OBJECT:
     case FORM_OBJECT: maki_jw_raw(out, text[0] ? maki_str_of(text) : MAKI_LIT("{}")); break;
     case FORM_STATE: maki_jw_string(out, maki_str_of(s->archived ? "archived" : "active")); break;
+    case FORM_FLAG: maki_jw_bool(out, true); break;
     default: maki_jw_string(out, maki_str_of(text)); break;
     }
 }

@@ -88,14 +88,14 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 
 /* ---- creating ------------------------------------------------------------------------------------- */
 
-static maki_status header_of(const maki_session *s, maki_arena *arena, maki_str *out, maki_err *err)
+maki_status maki_session_header(const maki_session *s, maki_arena *arena, maki_str *out,
+                                maki_err *err)
 {
     maki_json_build build;
     maki_json_build_begin(&build, arena, err);
-    maki_jw_print(&build.w,
-                  "{'type':'header','version':1,'sessionId':%z,'createdAt':%i,'sessionKey':%z,"
-                  "'channel':%z",
-                  s->id, s->created, s->key, s->channel);
+    maki_jw_print(&build.w, "{'type':'header','version':1,'sessionId':%z,'createdAt':%i", s->id,
+                  s->created);
+    if (s->key[0]) maki_jw_print(&build.w, "'sessionKey':%z,'channel':%z", s->key, s->channel);
     if (s->client[0]) maki_jw_print(&build.w, "'client':%z", s->client);
     if (s->title[0]) maki_jw_print(&build.w, "'title':%z", s->title);
     maki_jw_end_object(&build.w);
@@ -140,7 +140,7 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
     maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_status st = maki_uuid(env->random, s->id, err);
-    if (st == MAKI_OK) st = header_of(s, &arena, &options.header, err);
+    if (st == MAKI_OK) st = maki_session_header(s, &arena, &options.header, err);
     if (st == MAKI_OK)
         st = maki_agent_directory(env->files, home, s->agent, "sessions", directory,
                                   sizeof directory, err);

@@ -50,6 +50,9 @@ typedef struct maki_session_change {
 } maki_session_change;
 maki_status maki_session_set(const maki_env *env, const char *path, const maki_session_change *to,
                              maki_session *out, maki_err *err);
+/* The header row of a new session with the id, key, channel, client, title and time of *s, in the arena. */
+maki_status maki_session_header(const maki_session *s, maki_arena *arena, maki_str *out,
+                                maki_err *err);
 /* Read the session with this messages file. */
 maki_status maki_session_get(const maki_env *env, const char *path, maki_session *out,
                              maki_err *err);

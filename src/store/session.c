@@ -11,6 +11,8 @@
 
 #include "base/err.h"
 #include "base/files.h"
+#include "base/json_access.h"
+#include "base/str_util.h"
 
 bool maki_home(char *out, size_t capacity)
 {
@@ -86,6 +88,24 @@ bool maki_session_location_of(const char *path, maki_session_location *out)
                    maki_id_ok(out->agent);
     if (!session) out->home[0] = out->agent[0] = '\0';
     return session;
+}
+
+maki_str maki_session_title(const maki_session *s)
+{
+    maki_str name = maki_str_of(s->key);
+    if (!s->named) return maki_str_of(s->title);
+    for (int parts = 0; parts < 2; parts++) /* "agent:AGENT:" */
+        (void)maki_str_cut(&name, ':');
+    return name;
+}
+
+double maki_session_threshold(const maki_session *s)
+{
+    maki_str value;
+    bool found = s->overrides[0] &&
+                 maki_json_get(maki_str_of(s->overrides), MAKI_LIT("threshold"), &value) &&
+                 maki_json_kind_of(value) == MAKI_JSON_NUMBER;
+    return found ? maki_json_double(value) : 0;
 }
 
 void maki_session_forget(maki_session *s)

@@ -54,7 +54,8 @@ typedef struct maki_session {
     char channel[MAKI_CHANNEL_MAX];     /* "": none */
     char model[MAKI_MODEL_MAX];         /* of the newest reply */
     char overrides[MAKI_OVERRIDES_MAX]; /* a JSON object; "": none */
-    char title[MAKI_TITLE_MAX];         /* its name, else the first words of a person; "": none */
+    char title[MAKI_TITLE_MAX];         /* the first words of a person; "": none */
+    bool named;                         /* somebody chose its key (maki session rename) */
     char client[MAKI_CLIENT_MAX];       /* the program that sent its requests; "": unknown */
     uint64_t errors;                    /* of providers, in all */
     /* JSON objects; "": none */
@@ -64,6 +65,11 @@ typedef struct maki_session {
     bool archived;
     uint64_t read_messages, read_events; /* bytes of both files that were read */
 } maki_session;
+
+/* What to call it: the name that was chosen, else its title. */
+maki_str maki_session_title(const maki_session *s);
+/* The override `threshold`, in percent of the window; 0: none. */
+double maki_session_threshold(const maki_session *s);
 
 /* Reset all fields except agent and id. */
 void maki_session_forget(maki_session *s);

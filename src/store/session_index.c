@@ -282,8 +282,8 @@ static bool same_facts(const maki_session *a, const maki_session *b)
            strcmp(a->key, b->key) == 0 && strcmp(a->channel, b->channel) == 0 &&
            strcmp(a->model, b->model) == 0 && strcmp(a->overrides, b->overrides) == 0 &&
            strcmp(a->title, b->title) == 0 && strcmp(a->client, b->client) == 0 &&
-           a->errors == b->errors && strcmp(a->last_error, b->last_error) == 0 &&
-           strcmp(a->last_action, b->last_action) == 0;
+           a->named == b->named && a->errors == b->errors &&
+           strcmp(a->last_error, b->last_error) == 0 && strcmp(a->last_action, b->last_action) == 0;
 }
 
 /* The state of an entry: its file was removed, it is up to date, it has changed. */

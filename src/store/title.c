@@ -3,6 +3,7 @@
 
 #include <stdbool.h>
 
+#include "base/ascii.h"
 #include "base/json_access.h"
 #include "base/str_util.h"
 #include "wire/content_part.h"
@@ -38,15 +39,22 @@ void maki_title_of_text(maki_str text, char *out, size_t capacity)
     out[n] = '\0';
 }
 
-bool maki_title_of(maki_str row, maki_arena *arena, char *out, size_t capacity)
+/* "<word" */
+static bool begins_with_tag(maki_str text)
+{
+    return text.len > 1 && text.ptr[0] == '<' && maki_is_alnum(text.ptr[1]);
+}
+
+bool maki_title_of(maki_str row, bool tags, maki_arena *arena, char *out, size_t capacity)
 {
     maki_content_part part;
     maki_content_parts parts = maki_content_parts_of(row);
     out[0] = '\0';
     if (parts.speaker != MAKI_SPEAKER_USER) return false;
     while (!out[0] && maki_content_parts_next(&parts, &part)) {
-        if (part.kind == MAKI_CONTENT_TEXT && part.text.len)
-            maki_title_of_text(maki_inserted_none(maki_json_text(part.text, arena)), out, capacity);
+        if (part.kind != MAKI_CONTENT_TEXT || !part.text.len) continue;
+        maki_str text = maki_inserted_none(maki_json_text(part.text, arena));
+        if (tags || !begins_with_tag(text)) maki_title_of_text(text, out, capacity);
     }
     return out[0] != '\0';
 }

@@ -72,6 +72,7 @@ typedef struct title_reader {
     maki_session *s;
     maki_arena arena;
     size_t rows;
+    bool tags; /* also a text that begins with an unknown tag */
 } title_reader;
 
 static maki_status read_title_row(void *ctx, maki_str row, uint64_t offset, maki_err *err)
@@ -83,7 +84,7 @@ static maki_status read_title_row(void *ctx, maki_str row, uint64_t offset, maki
     if (r->rows++ > TITLE_ROWS) return MAKI_CANCELLED; /* the first row may be a header */
     bool found = maki_json_check(row, &value, NULL) == MAKI_OK &&
                  maki_json_kind_of(value) == MAKI_JSON_OBJECT &&
-                 maki_title_of(value, &r->arena, r->s->title, sizeof r->s->title);
+                 maki_title_of(value, r->tags, &r->arena, r->s->title, sizeof r->s->title);
     return found ? MAKI_CANCELLED : MAKI_OK;
 }
 
@@ -92,7 +93,11 @@ static void read_title(const maki_env *env, int fd, maki_session *s)
 {
     title_reader r = { .s = s, .arena = maki_arena_new(env->alloc, ROW_MAX) };
     uint64_t end;
-    (void)maki_lines_each(env, fd, 0, ROW_MAX, read_title_row, &r, &end, NULL);
+    for (int tags = 0; tags < 2 && !s->title[0]; tags++) {
+        r.tags = tags > 0;
+        r.rows = 0;
+        (void)maki_lines_each(env, fd, 0, ROW_MAX, read_title_row, &r, &end, NULL);
+    }
     maki_arena_free(&r.arena);
 }
 
@@ -208,18 +213,6 @@ static void add_usage(maki_session *s, maki_str usage_object)
     s->output += maki_json_uint_field(usage_object, MAKI_LIT("output"));
 }
 
-/* A new name is the title, too: it is what somebody chose to call it. */
-static void set_name(maki_session *s, maki_str event)
-{
-    maki_str value;
-    if (!maki_json_string_field(event, "sessionKey", &value)) return;
-    copy_field(event, "sessionKey", s->key, sizeof s->key);
-    maki_str name = maki_str_of(s->key);
-    for (int parts = 0; parts < 2; parts++) /* "agent:AGENT:" */
-        (void)maki_str_cut(&name, ':');
-    maki_title_of_text(name, s->title, sizeof s->title);
-}
-
 /* {"ts":..., "type":...} */
 static void set_action(maki_session *s, maki_str event, maki_str type)
 {
@@ -261,7 +254,8 @@ static void set_state(maki_session *s, maki_str event)
     if (maki_json_get(event, MAKI_LIT("overrides"), &value) &&
         maki_json_kind_of(value) == MAKI_JSON_OBJECT && value.len < sizeof s->overrides)
         snprintf(s->overrides, sizeof s->overrides, "%.*s", MAKI_PRINTED(value));
-    set_name(s, event);
+    if (maki_json_string_field(event, "sessionKey", &value)) s->named = true;
+    copy_field(event, "sessionKey", s->key, sizeof s->key);
     if (maki_json_string_field(event, "state", &value))
         s->archived = maki_json_text_is(value, MAKI_LIT("archived"));
 }

@@ -14,7 +14,7 @@ s() { "$maki" session "$@" 2>&1; }
 
 # ---- none -----------------------------------------------------------------------------------------
 has 'without sessions the message says where they come from' 'maki serve' "$(s list)"
-check 'and as JSON' '{"sessions":[],"all":0}' "$(s list --json)"
+check 'and as JSON' '{"sessions":[],"all":0,"agents":[],"clients":[],"models":[]}' "$(s list --json)"
 
 # ---- two ------------------------------------------------------------------------------------------
 sessions=$MAKI_HOME/agents/proxy/sessions
@@ -213,6 +213,23 @@ check 'by words of the title' $one "$(title 議事録)"
 check 'in any order' $one "$(title '議事録　会議')"
 check 'or of the name' $one "$(title 仕事)"
 check 'all of them' '' "$(title '議事録 찾을수없음')"
+
+
+# ---- forks and thresholds -------------------------------------------------------------------------
+fork=$(s fork 仕事 --json)
+has 'a fork has the title' '"title":"仕事"' "$fork"
+forked=$(grep -o '"id":"[^"]*"' <<<"$fork" | cut -d'"' -f4)
+has 'and the messages' '会議の議事録' "$(s show $forked)"
+check 'it is listed by its title' 2 "$(s list --title 仕事 --json | grep -o '"title":"仕事"' | wc -l)"
+has 'no message to fork at' 'there is no message 99' "$(s fork 仕事 99)"
+has 'only a session is forked' 'only a session' "$(s fork ./own.jsonl)"
+has 'a threshold' '"threshold":60' "$(s set $forked --threshold 60)"
+has 'is effective' '"threshold":60' "$(s status $forked --json)"
+has 'the session it comes from has none' '"threshold":75' "$(s status 仕事 --json)"
+for bad in 4 101; do has "not a threshold: $bad" 'from 5 to 100 percent' "$(s set $forked --threshold $bad)"; done
+s set $forked --threshold default >/dev/null
+has 'back to the general one' '"threshold":75' "$(s status $forked --json)"
+check 'a fork can be deleted' "Deleted $forked." "$(s delete $forked --yes)"
 
 # ---- errors ---------------------------------------------------------------------------------------
 has 'an ambiguous prefix' 'several ids begin with aaaa: ' "$(s show aaaa)"

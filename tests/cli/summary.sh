@@ -45,6 +45,24 @@ has 'the event keeps them' "$asked" "$(cat a.events.jsonl)"
 "$maki" history undo a.jsonl >/dev/null
 check 'undone' "$before" "$(shown a.jsonl)"
 
+# ---- a cheaper model of the same provider ------------------------------------------------------------
+# writer: which model wrote, with `llm.$1.model: $2` and more settings
+writer() {
+    printf 'llm:\n  provider: %s\n  %s: {model: %s, protocol: anthropic, api_key: none, base_url: "%s"}\nsummary: {provider: %s, background: false}\n%s' \
+        "$1" "$1" "$2" "$url" "$1" "${3-}" >cheaper.yaml
+    MAKI_CONFIG=cheaper.yaml "$maki" history condense a.jsonl --json | grep -o '"summarizer":{"model":"[^"]*"' | cut -d'"' -f6
+    "$maki" history undo a.jsonl >/dev/null
+}
+check 'Anthropic: the Haiku that it serves writes for Sonnet' claude-haiku-4-5 "$(writer anthropic claude-sonnet-4-5)"
+check 'and for the newest Sonnet' claude-haiku-4-5 "$(writer anthropic claude-sonnet-5-5)"
+check 'a Sonnet without a listed price: its own model' claude-3-7-sonnet-x "$(writer anthropic claude-3-7-sonnet-x)"
+check 'the same model elsewhere: its own model' claude-sonnet-4-5 "$(writer mine claude-sonnet-4-5)"
+check 'the prices of the configuration win' claude-sonnet-4-5 \
+    "$(writer anthropic claude-sonnet-4-5 $'prices:\n  claude-sonnet-4-5: {input: 3}\n  claude-haiku-4-5: {input: 4}\n')"
+check 'and may name any provider' claude-haiku-4-5 \
+    "$(writer mine claude-sonnet-4-5 $'prices:\n  claude-sonnet-4-5: {input: 3}\n  claude-haiku-4-5: {input: 1}\n')"
+check 'OpenAI serves no gpt-4-turbo: its own model' gpt-4 "$(writer openai gpt-4)"
+
 # ---- the others -------------------------------------------------------------------------------------
 id=$("$maki" session resolve --channel telegram --sender 1 --json | sed 's/.*"id":"\([^"]*\)".*/\1/')
 file=$MAKI_HOME/agents/default/sessions/$id.jsonl

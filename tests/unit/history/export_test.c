@@ -311,7 +311,8 @@ static void test_own(void)
             CHECK_STATUS(maki_conv_rewind(conv, NULL, 9, MAKI_NOW, &change, &err), MAKI_OK, &err);
     }
     snprintf(path, sizeof path, "%s", directory_file(&f, "b.jsonl"));
-    CHECK_STATUS(maki_conv_fork(conv, 12, MAKI_NOW, path, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_fork(conv, 12, MAKI_NOW, path, (maki_str){ "", 0 }, &err), MAKI_OK,
+                 &err);
     CHECK_STATUS(maki_conv_open(&env, path, &options, &fork, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_truncate(fork, NULL, 0.5, &change, &err), MAKI_OK, &err);
     maki_conv *both[] = { conv, fork };

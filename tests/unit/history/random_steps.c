@@ -511,7 +511,7 @@ static bool do_fork(run *r)
     snprintf(c->path, sizeof c->path, "%s/c%zu.jsonl", r->directory->path, child);
     run_trace(r, "fork seq=%llu", (unsigned long long)seq);
     c->base = adjusted_cut(r, seq);
-    maki_status st = maki_conv_fork(run_conv(r), seq, MAKI_NOW, c->path, &err);
+    maki_status st = maki_conv_fork(run_conv(r), seq, MAKI_NOW, c->path, (maki_str){ "", 0 }, &err);
     run_trace(r, " -> %s, now in c%zu\n", maki_status_name(st), child);
     MUST(st == (c->base ? MAKI_OK : MAKI_NOTFOUND), "fork: %s", err.msg);
     if (st != MAKI_OK) return true;

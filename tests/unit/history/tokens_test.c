@@ -179,7 +179,8 @@ static void test_views(void)
     check_totals(conv, "truncated");
     CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &c, &err), MAKI_OK, &err);
     check_totals(conv, "undone");
-    CHECK_STATUS(maki_conv_fork(conv, 9, MAKI_NOW, child, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_fork(conv, 9, MAKI_NOW, child, (maki_str){ "", 0 }, &err), MAKI_OK,
+                 &err);
     maki_conv *fork = open_conv(&env, child, (maki_conv_options){ .create = false });
     check_totals(fork, "forked");
     say(fork, "{\"role\":\"user\",\"content\":\"子の会話: and on with it\"}");

@@ -164,7 +164,8 @@ static void test_fork(void)
     maki_conv *conv = open_conv(&l, MAKI_LIT(""));
     char child[300];
     snprintf(child, sizeof child, "%s/child.jsonl", l.f.path);
-    CHECK_STATUS(maki_conv_fork(conv, 4, MAKI_NOW, child, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_fork(conv, 4, MAKI_NOW, child, (maki_str){ "", 0 }, &err), MAKI_OK,
+                 &err);
     maki_conv_close(conv);
     strcpy(l.path, child);
     snprintf(l.events, sizeof l.events, "%s/child.events.jsonl", l.f.path);

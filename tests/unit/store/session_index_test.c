@@ -127,6 +127,8 @@ static const struct shown_row {
     { "first words, one space between them", PERSON("Fix\\n\\n  the build"), NULL, "Fix the build", "", 0, "", "" },
     { "an agent's reminder before them", PERSON("<system-reminder>\\n日付\\n</system-reminder>\\n直してください"), NULL, "直してください", "", 0, "", "" },
     { "a message that is only a reminder", PERSON("<environment_context>x</environment_context>") PERSON("go on"), NULL, "go on", "", 0, "", "" },
+    { "a tag that no table has, and words after it", PERSON("<facts>x</facts>") PERSON("go on"), NULL, "go on", "", 0, "", "" },
+    { "only such a tag", PERSON("<div> is broken"), NULL, "<div> is broken", "", 0, "", "" },
     { "of a reply nothing", REPLY("m") PERSON("later"), NULL, "later", "", 0, "", "" },
     { "none", REPLY("m"), NULL, "", "", 0, "", "" },
     { "quotes and a backslash", PERSON("a \\\"b\\\" \\\\c"), NULL, "a \"b\" \\c", "", 0, "", "" },
@@ -165,7 +167,7 @@ static void test_shown(void)
             for (int n = 0; n <= again; n++)
                 CHECK_STATUS(maki_session_index_each(&k.fe.env, &in, &report, &err), MAKI_OK, &err);
             CHECK_EQ(report.changed, again ? 0 : 1);
-            CHECK_CSTR(s.title, r->title);
+            CHECK_TEXT(maki_session_title(&s), maki_str_of(r->title));
             CHECK_CSTR(s.client, r->client);
             CHECK_EQ(s.errors, r->errors);
             CHECK_CSTR(s.last_error, r->last_error);

@@ -8,6 +8,7 @@
 #include "summary/keywords.h"
 #include "summary/line_reader.h"
 #include "summary/simhash.h"
+#include "summary/summary_items.h"
 #include "summary/summary_words.h"
 #include "summary/text_set.h"
 #include "summary/tool_kind.h"
@@ -327,6 +328,36 @@ static void test_wording(void)
     }
 }
 
+static void test_items(void)
+{
+    static const struct {
+        const char *text, *items;
+    } rows[] = {
+        { "## Previous Conversation\nRules:\n- Never touch the audit log\nReplies:\n- no\n",
+          "rule=Never touch the audit log;" },
+        { "## これまでの会話\nルール：\n- 監査ログに触らない\n決定と要点：\n- 「SQLite を使う」\n- 要点だけ\n",
+          "rule=監査ログに触らない;decision=「SQLite を使う」;" },
+        { "Decisions:\n- Redis\n## Pending Tasks\n- write the tests\nCommands:\n- make\n",
+          "decision=Redis;open=write the tests;" },
+        { "目标和人员：\n- 小王负责评审\n未解决：\n- 测试失败",
+          "goal=小王负责评审;open=测试失败;" },
+        { "- an item under nothing\n규칙: 하나, 둘\n- ", "" },
+        { "", "" },
+    };
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        char got[512] = "";
+        maki_summary_items items = { maki_str_of(rows[i].text), MAKI_SECTIONS, MAKI_LABELS };
+        maki_summary_item item;
+        tap_row("the items of \"%s\"", rows[i].text);
+        while (maki_summary_items_next(&items, &item)) {
+            size_t n = strlen(got);
+            snprintf(got + n, sizeof got - n, "%s=%.*s;", item.kind, (int)item.text.len,
+                     item.text.ptr);
+        }
+        CHECK(strcmp(got, rows[i].items) == 0);
+    }
+}
+
 int main(void)
 {
     test_entities();
@@ -337,5 +368,6 @@ int main(void)
     test_line_reader();
     test_simhash();
     test_wording();
+    test_items();
     return tap_end();
 }
