@@ -204,6 +204,17 @@ static bool is_answering(const cli_url *url, const char *path)
     return status == 200;
 }
 
+/* Is a fake provider behind /u/demo/ already? */
+static bool has_provider(const cli_url *url)
+{
+    maki_buf answer = cli_buf();
+    int status = cli_http_request(url, "GET", "/u/demo/v1/models", "", (maki_str){ "", 0 }, &answer,
+                                  &(maki_err){ 0 });
+    bool fake = status == 200 && maki_str_has(cli_text(&answer), MAKI_LIT("\"fake\""));
+    maki_buf_free(&answer);
+    return fake;
+}
+
 static bool start_daemon(servers *s, maki_err *err)
 {
     char upstream[300];
@@ -220,6 +231,7 @@ static bool start_servers(servers *s, bool named, maki_err *err)
     const char *fixed_port[] = { "maki-fake-provider", "--port", DEMO_PORT, NULL };
     const char *any_port[] = { "maki-fake-provider", NULL };
     if (is_answering(&s->daemon, "/maki/health")) {
+        if (has_provider(&s->daemon)) return true;
         s->provider_pid = cli_start_sibling(fixed_port, &s->provider, err);
         if (s->provider_pid < 0) return false;
         if (is_answering(&s->daemon, "/u/demo/v1/models")) return true;
@@ -257,7 +269,8 @@ static int play(servers *s, bool once, maki_err *err)
 {
     agent a = { .daemon = s->daemon, .style = cli_style_of(STDOUT_FILENO) };
     printf("The daemon: %s%s\nThe provider: %s (fake)\n\n", s->daemon.text,
-           s->daemon_pid > 0 ? " (started for this demo)" : "", s->provider.text);
+           s->daemon_pid > 0 ? " (started for this demo)" : "",
+           s->provider_pid > 0 ? s->provider.text : "running");
     for (size_t i = 0; i < sizeof conversations / sizeof conversations[0]; i++) {
         a.conversation = &conversations[i];
         int status = play_conversation(&a, err);

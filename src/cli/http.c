@@ -54,6 +54,7 @@ bool cli_url_parse(const char *text, cli_url *out)
     if (digits > 5 || (*after == ':' && !digits)) return false;
     snprintf(url.port, sizeof url.port, "%.*s", digits ? (int)digits : 2,
              digits ? after + 1 : "80");
+    snprintf(url.path, sizeof url.path, "%s", after + strcspn(after, "/"));
     *out = url;
     return true;
 }
@@ -123,8 +124,8 @@ int cli_http_request(const cli_url *url, const char *method, const char *path, c
     char *head = NULL;
     int status = 0, fd = open_socket(url, err);
     if (fd < 0) return 0;
-    int n = asprintf(&head, "%s %s HTTP/1.0\r\nHost: %s:%s\r\nContent-Length: %zu\r\n%s\r\n",
-                     method, path, url->host, url->port, body.len, fields);
+    int n = asprintf(&head, "%s %s%s HTTP/1.0\r\nHost: %s:%s\r\nContent-Length: %zu\r\n%s\r\n",
+                     method, url->path, path, url->host, url->port, body.len, fields);
     if (n < 0) exit(maki_status_exit(MAKI_NOMEM));
     if (!send_all(fd, (maki_str){ head, (size_t)n }) || !send_all(fd, body) ||
         !cli_read_all(fd, answer)) {

@@ -14,6 +14,7 @@ typedef struct cli_url {
     char text[256]; /* without a slash at the end */
     char host[200];
     char port[8];
+    char path[256]; /* before that of a request: "/t/TOKEN"; "": none */
 } cli_url;
 
 /* http://HOST[:PORT][/...]; false for anything else, and for characters that would need quoting in a shell, in JSON or in a

@@ -16,6 +16,7 @@
 #include "base/platform.h"
 #include "base/str_util.h"
 #include "daemon/client_identity.h"
+#include "daemon/demo.h"
 #include "daemon/page.h"
 #include "daemon/routes.h"
 #include "send/model_send.h"
@@ -247,6 +248,15 @@ static void get_events(maki_api_routes_reply *reply)
     reply->fields = "Cache-Control: no-store\r\n";
 }
 
+static void post_demo(maki_api_routes *routes, maki_api_routes_reply *reply)
+{
+    maki_err err = { 0 };
+    if (maki_demo_start(routes->options.demo, &err) != MAKI_OK)
+        answer_error(reply, &err);
+    else
+        answer_text(reply, "application/json", MAKI_LIT("{\"playing\":true}"));
+}
+
 /* False: no file of the page has this path. */
 static bool get_file(const maki_api_routes_request *request, maki_api_routes_reply *reply)
 {
@@ -298,12 +308,15 @@ void maki_api_routes_answer(maki_api_routes *routes, const maki_api_routes_reque
     maki_route route = maki_route_find(request->method, request->path, true, false);
     if (posts && maki_str_starts(request->path, ops)) {
         post_op(routes, request, maki_str_from(request->path, ops.len), reply);
+    } else if (posts && maki_str_is(request->path, MAKI_LIT("/maki/demo"))) {
+        post_demo(routes, reply);
     } else if (route.kind == MAKI_ROUTE_COUNT) {
         count_tokens(routes, request, &route, reply);
     } else if (reads) {
         get(routes, request, reply);
     } else {
-        fail(reply, MAKI_INVALID, "only GET is allowed here, or POST under /maki/ops/");
+        fail(reply, MAKI_INVALID,
+             "only GET is allowed here, or POST under /maki/ops/ and to /maki/demo");
         reply->status = 405;
         reply->fields = "Allow: GET, HEAD\r\n";
     }

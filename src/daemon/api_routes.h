@@ -26,6 +26,7 @@ typedef struct maki_api_routes_options {
     int64_t started_ms;
     void (*on_event)(void *ctx, maki_str json); /* for /maki/events, from any thread */
     void *on_event_ctx;
+    struct maki_demo *demo;
     const char *address; /* "http://127.0.0.1:7777": for the page */
 } maki_api_routes_options;
 

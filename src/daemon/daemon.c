@@ -19,6 +19,7 @@
 #include "daemon/api.h"
 #include "daemon/broadcast.h"
 #include "daemon/event_fifo_reader.h"
+#include "daemon/demo.h"
 #include "daemon/forwarding.h"
 #include "daemon/last_failure.h"
 #include "daemon/metrics.h"
@@ -66,6 +67,7 @@ struct maki_daemon {
     maki_forwarding forwarding;
     char home[512];
     char address[96];
+    maki_demo *demo;
     bool stopping, server_empty;
 };
 
@@ -385,6 +387,9 @@ static maki_status open_threads(maki_daemon *d, maki_err *err)
     api.broadcast = d->broadcast;
     routes.on_event = maki_broadcast_send;
     routes.on_event_ctx = d->broadcast;
+    if (st == MAKI_OK)
+        st = maki_demo_open(d->env, d->home, d->address, d->options->guard.token, &d->demo, err);
+    routes.demo = d->demo;
     if (st == MAKI_OK) st = maki_recorder_open(d->env, &recorder, &d->recorder, err);
     if (st == MAKI_OK) st = maki_api_open(d->env, &api, &d->api, err);
     return st;
@@ -451,6 +456,7 @@ void maki_daemon_close(maki_daemon *d)
     maki_api_close(d->api);
     maki_event_fifo_reader_close(d->fifo);
     maki_session_watch_close(d->watch);
+    maki_demo_close(d->demo);
     maki_broadcast_close(d->broadcast);
     if (d->queue_open) maki_queue_close(&d->queue);
     while (d->event_count)

@@ -6,7 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 import zlib from 'node:zlib';
-import { tempDirectory, PATIENCE_MS, quiet, readConversations, startFake, startMaki, until } from './lib.mjs';
+import { build, tempDirectory, PATIENCE_MS, quiet, readConversations, startFake, startMaki, until } from './lib.mjs';
 
 async function say(maki, text, headers = {}) {
   const reply = await fetch(`${maki.url}/v1/chat/completions`, {
@@ -159,6 +159,42 @@ test('sessions, operations and the page', async (t) => {
     const head = await get(maki, '/', { method: 'HEAD' });
     assert.equal(head.status, 200);
   });
+});
+
+test('the demo, played into a running daemon', async (t) => {
+  const fake = await startFake(t);
+  const token = 's3cret';
+  const maki = await startMaki(t, { upstream: fake.url, args: ['--upstream', `demo=${fake.url}`, '--token', token] });
+  const post = (path = '/maki/demo', headers = {}) => get(maki, path, { method: 'POST', headers });
+  assert.equal((await post()).status, 401);
+  assert.equal((await post(`/t/${token}/maki/demo`, { origin: 'https://evil.example' })).status, 403);
+  const began = await post(`/t/${token}/maki/demo`);
+  assert.equal(began.status, 200);
+  assert.deepEqual(await began.json(), { playing: true });
+  const sessions = async () => (await (await get(maki, `/t/${token}/maki/sessions`)).json()).sessions;
+  await until('the conversations of the demo', async () => (await sessions()).filter((s) => s.client === 'maki demo').length >= 3);
+  await until('its end', async () => (await post(`/t/${token}/maki/demo`)).status === 200);
+});
+
+test('one demo at a time, and none without the command', async (t) => {
+  const fake = await startFake(t);
+  const alone = path.join(tempDirectory(t), 'maki-serve');
+  fs.copyFileSync(path.join(build, 'maki-serve'), alone);
+  fs.chmodSync(alone, 0o700);
+  const copied = await startMaki(t, { upstream: fake.url, file: alone });
+  const none = await get(copied, '/maki/demo', { method: 'POST' });
+  assert.equal(none.status, 404);
+  assert.match((await none.json()).error.message, /the program maki is not beside/);
+  // One that plays until it is told to end: a script in place of the command.
+  const stop = path.join(path.dirname(alone), 'stop');
+  fs.writeFileSync(path.join(path.dirname(alone), 'maki'), `#!/bin/sh\nuntil [ -e ${stop} ]; do sleep 0.01; done\n`, { mode: 0o700 });
+  assert.equal((await get(copied, '/maki/demo', { method: 'POST' })).status, 200);
+  const second = await get(copied, '/maki/demo', { method: 'POST' });
+  assert.equal(second.status, 409);
+  assert.match((await second.json()).error.message, /playing already/);
+  fs.writeFileSync(stop, '');
+  await until('it has ended', async () => (await get(copied, '/maki/demo', { method: 'POST' })).status === 200);
+  assert.equal((await get(copied, '/maki/demo', { method: 'GET' })).status, 404);
 });
 
 /** A conversation of two messages; operations on it, as [status, answer]; and how many of them wait for its lock. */

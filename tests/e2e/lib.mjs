@@ -89,9 +89,9 @@ export async function startFake(t, { scenario, record, env } = {}) {
 
 const PROVIDERS = ['anthropic', 'openai', 'gemini', 'ollama'];
 
-/** The daemon, with `upstream` in the place of every provider.  `under`: a command that starts it (prlimit ...). */
-export async function startMaki(t, { upstream, home = tempDirectory(t, 'maki-home'), args = [], env = {}, under = [] }) {
-  const [file, ...before] = [...under, path.join(build, 'maki-serve')];
+/** The daemon, with `upstream` in the place of every provider.  `under`: a command that starts it (prlimit ...); `file`: another program. */
+export async function startMaki(t, { upstream, home = tempDirectory(t, 'maki-home'), args = [], env = {}, under = [], file: program = path.join(build, 'maki-serve') }) {
+  const [file, ...before] = [...under, program];
   const maki = await start(t, file,
     [...before, '--listen', '127.0.0.1:0', ...PROVIDERS.flatMap((name) => ['--upstream', `${name}=${upstream}`]), ...args],
     { MAKI_HOME: home, ...env });
