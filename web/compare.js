@@ -23,23 +23,29 @@ function Part({ id, title, list, synthetic, kind }) {
       ${messages.map((m) => html`<li dir="auto"><a href=${`#/c/${encodeURIComponent(id)}/m/${m.seq}`}>${m.seq}</a> <b>${t(`role_${m.role}`) ?? m.role}</b> ${excerptOf(m)}</li>`)}</ul></section>`;
 }
 
-/** `a` and `b`: messages; the newest where there is none. */
-export function CompareDialog({ id, last, onClose }) {
-  const [a, setA] = useState(Math.max(1, last - 10));
-  const [b, setB] = useState(last);
+/** "12": when message 12 was the newest; "12:7": and event 7. */
+function pointOf(text) {
+  const [seq, ev] = text.split(':').map(Number);
+  return { ...(seq >= 0 ? { seq } : {}), ...(ev >= 0 ? { ev } : {}) };
+}
+
+/** `step`: compare before and after it; else the newest message with one before. */
+export function CompareDialog({ id, last, step, onClose }) {
+  const [a, setA] = useState(step ? `${step.at}:${step.ev - 1}` : String(Math.max(1, last - 10)));
+  const [b, setB] = useState(step ? `${step.at}:${step.ev}` : String(last));
   const [answer, setAnswer] = useState(null);
   const compare = async (event) => {
     event?.preventDefault();
     try {
-      setAnswer(await op('history.diff', { conversation: id, a: { seq: Number(a) }, ...(Number(b) < last ? { b: { seq: Number(b) } } : {}) }));
+      setAnswer(await op('history.diff', { conversation: id, a: pointOf(a), ...(b === String(last) ? {} : { b: pointOf(b) }) }));
     } catch (error) {
       setAnswer({ error: error.message });
     }
   };
   useEffect(() => { compare(); }, []);
   return html`<${Dialog} title=${t('compareTitle')} onClose=${onClose} wide>
-    <form class="focus" onSubmit=${compare}><label>${t('compareFrom')} <input type="number" min="1" max=${last} value=${a} onInput=${(e) => setA(e.target.value)}/></label>
-      <label>${t('compareTo')} <input type="number" min="1" max=${last} value=${b} onInput=${(e) => setB(e.target.value)}/></label>
+    <form class="focus" onSubmit=${compare}><label>${t('compareFrom')} <input type="text" class="point" pattern="\\d+(:\\d+)?" value=${a} onInput=${(e) => setA(e.target.value)}/></label>
+      <label>${t('compareTo')} <input type="text" class="point" pattern="\\d+(:\\d+)?" value=${b} onInput=${(e) => setB(e.target.value)}/></label>
       <button class="btn main">${t('compare')}</button></form>
     ${answer?.error && html`<p class="bad">${answer.error}</p>`}
     ${answer && !answer.error && html`<div aria-live="polite">

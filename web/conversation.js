@@ -101,7 +101,7 @@ export function Conversation({ id, target, reading }) {
       ${!steer && html`<p class="dim note">${t('watchOnly')}</p>`}
       ${shown.last === 0 ? html`<p class="dim">${t('noMessages')}</p>`
         : html`<${Timeline} key=${`${id} ${reading}`} outline=${shown} target=${target} scroller=${() => scroller.current} label=${t('timeline')}
-            onRequest=${select} onEdit=${(seq) => open('edit', { seq })} onError=${() => {}}/>`}
+            onRequest=${select} onEdit=${(seq) => open('edit', { seq })} onCompare=${(step) => open('compare', { step })} onError=${() => {}}/>`}
       <p class="end dim">${t('endOfConversation', { n: number(outline.last), ago: ago(outline.updatedAt) })}</p>
     </main>
     <aside class=${`inspect ${sheet ? 'open' : ''}`} aria-label=${t('requestTitle')}>
@@ -111,7 +111,7 @@ export function Conversation({ id, target, reading }) {
         <button class="btn main" onClick=${() => open('compact')}>${t('preview')}</button></section>`}
     </aside>
     ${dialog?.name === 'compact' && html`<${CompactDialog} id=${id} onClose=${close}/>`}
-    ${dialog?.name === 'compare' && html`<${CompareDialog} id=${id} last=${outline.last} onClose=${close}/>`}
+    ${dialog?.name === 'compare' && html`<${CompareDialog} id=${id} last=${outline.last} step=${dialog.step} onClose=${close}/>`}
     ${dialog?.name === 'save' && html`<${SaveDialog} outline=${outline} onClose=${close}/>`}
     ${dialog?.name === 'rename' && html`<${RenameDialog} session=${outline} onClose=${close}/>`}
     ${dialog?.name === 'erase' && html`<${EraseDialog} session=${outline} onClose=${close}/>`}

@@ -2,7 +2,8 @@
 import { listen } from './api.js';
 
 const listeners = new Set(), states = new Set();
-const pending = new Map(); // session -> types of the events of the last moments
+const ANY = ''; // in place of a session: any may have changed
+const pending = new Map(); // session -> types of the events of the last moments; null: of none
 let timer = null;
 let connected = null; // null: not yet known
 
@@ -13,7 +14,8 @@ function flush() {
   for (const fn of listeners) fn(events);
 }
 
-/** Call `fn(events)` with [{ session, types }] after something happened, at most five times a second.  Returns the end of it. */
+/** Call `fn(events)` with [{ session, types }] after something happened, at most five times a second; session '': any.
+ *  Returns a function that ends it. */
 export function onLive(fn) {
   listeners.add(fn);
   return () => listeners.delete(fn);
@@ -28,15 +30,16 @@ export function onConnection(fn) {
 
 export function startLive() {
   listen(({ session, type }) => {
-    if (!pending.has(session)) pending.set(session, new Set());
-    pending.get(session).add(type);
+    const key = session ?? (type === 'changed' ? ANY : null);
+    if (!pending.has(key)) pending.set(key, new Set());
+    pending.get(key).add(type);
     timer ??= setTimeout(flush, 200);
   }, (now) => {
     const again = now && connected === false;
     connected = now;
     for (const fn of states) fn(now);
     if (again) { // whatever happened meanwhile was missed
-      pending.set('', new Set(['reconnected']));
+      pending.set(ANY, new Set(['reconnected']));
       timer ??= setTimeout(flush, 0);
     }
   });

@@ -63,8 +63,8 @@ function Details({ step }) {
   }
 }
 
-/** `onUndo(step)`: the step can be undone. */
-export function Step({ step, id, onUndo, selected }) {
+/** `onUndo(step)`: the step can be undone; `onCompare(step)` shows what it changed. */
+export function Step({ step, id, onUndo, onCompare, selected }) {
   if (step.type === 'provider_error') {
     return html`<article class=${`event err ${selected ? 'selected' : ''}`} id=${`e${step.ev}`} tabindex="-1" aria-label=${t('type_provider_error')}>
       <b>${step.status || step.code || t('failed')}</b><span dir="auto">${[step.upstream, step.model].filter(Boolean).join(' · ')}: ${step.message || step.code}</span></article>`;
@@ -76,6 +76,7 @@ export function Step({ step, id, onUndo, selected }) {
     <b>${t(`type_${step.type}`)}</b>${!step.active && html`<span class="dim">${t('undone')}</span>`}
     <${Details} step=${full}/>
     ${onUndo && step.active && step.type !== 'fork' && html`<button class="link" onClick=${() => onUndo(step)}>${t(step.type === 'undo' ? 'redo' : 'undo')}</button>`}
+    ${step.effect && html`<button class="link" onClick=${() => onCompare(step)}>${t('whatChanged')}</button>`}
     <${Items} items=${step.items}/><${Summary} step=${step}/></article>`;
 }
 

@@ -10,7 +10,7 @@ import { VirtualList } from './virtual_list.js';
 
 /**
  * `outline` as session.outline answers it; `target`: { seq } or { ev } to scroll to; `scroller()`; `onRequest(ev)`;
- * `onEdit(seq)`; `onError(error)`; `revision`: a number that grows when something happened.
+ * `onEdit(seq)`; `onCompare(step)`; `onError(error)`; `revision`: a number that grows when something happened.
  */
 export class Timeline extends Component {
   opened = new Set(); // the numbers with which unfolded ranges begin
@@ -93,7 +93,7 @@ export class Timeline extends Component {
     if (row.kind === 'fold') return html`<div class="row"><small></small><${Fold} row=${row} onToggle=${() => this.toggle(row.from)}/></div>`;
     const step = this.steps.get(row.ev);
     return html`<div class="row"><small></small>${step ? html`<${Step} step=${step} id=${outline.id} selected=${target?.ev === row.ev}
-      onUndo=${steer.canSteer(outline) ? (s) => steer.undo(outline.id, s.ev) : null}/>` : html`<div class="event waiting"></div>`}</div>`;
+      onCompare=${this.props.onCompare} onUndo=${steer.canSteer(outline) ? (s) => steer.undo(outline.id, s.ev) : null}/>` : html`<div class="event waiting"></div>`}</div>`;
   }
 
   render({ outline, target, scroller, label }, { rows }) {

@@ -386,6 +386,45 @@ static void write_only_synthetic(maki_jw *out, const char *name, const maki_view
     maki_jw_end_array(out);
 }
 
+/* Both are trims of one text, of two handles. */
+static bool is_same_trim(const maki_trim *a, const maki_trim *b)
+{
+    if (a->block != b->block || a->part != b->part || a->restores != b->restores) return false;
+    if (a->restores || a->cut_count != b->cut_count) return a->restores;
+    return a->cut_count ? a->tokens == b->tokens : a->head == b->head && a->tail == b->tail;
+}
+
+/* Skip the trims of message `seq` in both; are they the same? */
+static bool take_trims(const maki_view *a, size_t *i, const maki_view *b, size_t *j, uint64_t seq)
+{
+    bool same = true;
+    for (;;) {
+        const maki_trim *left =
+            *i < a->trim_count && a->trims[*i]->seq == seq ? a->trims[*i] : NULL;
+        const maki_trim *right =
+            *j < b->trim_count && b->trims[*j]->seq == seq ? b->trims[*j] : NULL;
+        if (!left && !right) return same;
+        same = same && left && right && is_same_trim(left, right);
+        if (left) ++*i;
+        if (right) ++*j;
+    }
+}
+
+/* The messages in both views that one of them shows shortened in another way, as ranges of one. */
+static void write_changed(maki_jw *out, const maki_view *a, const maki_view *b)
+{
+    size_t i = 0, j = 0;
+    maki_jw_field_array(out, "changed");
+    while (i < a->trim_count || j < b->trim_count) {
+        uint64_t left = i < a->trim_count ? a->trims[i]->seq : UINT64_MAX;
+        uint64_t right = j < b->trim_count ? b->trims[j]->seq : UINT64_MAX;
+        uint64_t seq = left < right ? left : right;
+        if (!take_trims(a, &i, b, &j, seq) && maki_view_has(a, seq) && maki_view_has(b, seq))
+            maki_jw_print(out, "[%i,%i]", seq, seq);
+    }
+    maki_jw_end_array(out);
+}
+
 maki_status maki_op_history_diff(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_conv *left = NULL, *right = NULL;
@@ -408,6 +447,7 @@ maki_status maki_op_history_diff(maki_op_call *call, maki_jw *out, maki_err *err
         write_only_synthetic(out, "madeOnlyA", a, b);
         write_only_in(out, "onlyB", b, a);
         write_only_synthetic(out, "madeOnlyB", b, a);
+        write_changed(out, a, b);
         maki_jw_print(out, "'messagesA':%i,'messagesB':%i,'tokensA':%f,'tokensB':%f}",
                       total_a.messages, total_b.messages,
                       maki_context_tokens(&use, (double)total_a.tokens),

@@ -187,6 +187,7 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "onlyA", "array", "[[from, to]] of messages", 1 },
                 { "madeOnlyA", "array", "events whose synthetic message only a shows", 1 },
                 { "onlyB", "array", "", 1 }, { "madeOnlyB", "array", "", 1 },
+                { "changed", "array", "[[seq, seq]]: messages in both that are shortened in another way", 1 },
                 { "messagesA", "count", "", 1 }, { "messagesB", "count", "", 1 },
                 { "tokensA", "number", "of all that is sent, as session.status counts", 1 }, { "tokensB", "number", "", 1 }),
          COMMANDS({ "history chat", "diff", "how the view differs between two revisions (SEQ or SEQ:EVENT)", "diff", NULL,
