@@ -156,12 +156,13 @@ export function Message({ id, message, store, actions = [], onRequest, selected 
     ${message.parts.length === 0 && html`<span class="dim">${t('emptyMessage')}</span>`}</article>`;
 }
 
-/** For the row of a message that was not loaded yet. */
-export function Waiting() {
+/** For the row of a message that was not loaded yet, or, with `error`, could not be. */
+export function Waiting({ error }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 400);
     return () => clearTimeout(timer);
   }, []);
+  if (error) return html`<div class="msg bad" role="alert">${error}</div>`;
   return html`<div class="msg waiting" aria-hidden="true">${late ? '…' : ''}</div>`;
 }

@@ -79,7 +79,7 @@ export class Timeline extends Component {
   renderMessage({ seq, hidden }) {
     const { outline, target, onRequest } = this.props;
     const message = this.messages.get(seq);
-    if (!message) return html`<div class="row"><small>${seq}</small><${Waiting}/></div>`;
+    if (!message) return html`<div class="row"><small>${seq}</small><${Waiting} error=${this.messages.errorOf(seq)}/></div>`;
     if (isPaired(message, this.messages)) return null;
     return html`<div class=${`row ${hidden || message.hidden ? 'gone' : ''}`}><small><a href=${`#/c/${encodeURIComponent(outline.id)}/m/${seq}`}>${seq}</a></small>
       <${Message} id=${outline.id} message=${message} store=${this.messages} actions=${this.actionsOf(message)} onRequest=${onRequest}

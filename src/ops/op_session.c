@@ -102,9 +102,10 @@ static maki_status read_query(const maki_op_call *call, char home[MAKI_PATH_MAX]
                                                              : (size_t)limit };
     if (maki_in(call, "state", &state)) {
         bool archived = maki_json_text_is(state, MAKI_LIT("archived"));
-        if (!archived && !maki_json_text_is(state, MAKI_LIT("active")))
-            return maki_field_invalid(call, state, err, "state must be active or archived");
-        out->archived = archived ? 1 : -1;
+        out->failed = maki_json_text_is(state, MAKI_LIT("failed"));
+        if (!archived && !out->failed && !maki_json_text_is(state, MAKI_LIT("active")))
+            return maki_field_invalid(call, state, err, "state must be active, archived or failed");
+        out->archived = archived ? 1 : out->failed ? 0 : -1;
     }
     maki_status st = maki_arena_status(call->arena, err);
     return st == MAKI_OK ? maki_field_home(call, home, err) : st;

@@ -580,7 +580,7 @@ const maki_op_row maki_op_table[] = {
          FIELDS({ "agent", "string", "of this agent only", 0 },
                 { "client", "string", "of this client only", 0 },
                 { "model", "string", "with this model only", 0 },
-                { "state", "string", "active or archived", 0 },
+                { "state", "string", "active, archived, or failed: the newest request failed", 0 },
                 { "title", "string", "only those with all these words in their title or key, in any case and language", 0 },
                 { "limit", "count", "maximum; 50 by default, at most 1000", 0 },
                 { "offset", "count", "skip as many of the newest", 0 },
@@ -592,7 +592,7 @@ const maki_op_row maki_op_table[] = {
                 { "note", "string", "why a sessions.json could not be used or written", 0 }),
          COMMANDS({ "session", "list", "the newest conversations", "sessions", NULL,
                     ARGS({ "--agent NAME", "agent" }, { "--client NAME", "client" }, { "--model NAME", "model" },
-                         { "--state active|archived", "state" }, { "--title WORDS", "title" }, { "--limit N", "limit" },
+                         { "--state active|archived|failed", "state" }, { "--title WORDS", "title" }, { "--limit N", "limit" },
                          { "--offset N", "offset" }) })),
 
     LOGGED("session.messages", session_messages,

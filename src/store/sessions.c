@@ -112,7 +112,8 @@ static bool matches(const query_scan *q, const maki_session *s)
     const maki_session_query *query = q->query;
     return is_same(query->agent, s->agent) && is_same(query->client, s->client) &&
            is_same(query->model, s->model) &&
-           (query->archived == 0 || s->archived == (query->archived > 0)) && has_words(q->words, s);
+           (query->archived == 0 || s->archived == (query->archived > 0)) &&
+           (!query->failed || s->last_error[0]) && has_words(q->words, s);
 }
 
 static void note_value(maki_session_values *values, const char *value, maki_arena *arena)

@@ -15,6 +15,7 @@ typedef struct maki_session_query {
     const char *home;
     const char *agent, *client, *model; /* NULL: any */
     int archived;                       /* 0: any, 1: only archived ones, -1: only active ones */
+    bool failed;                        /* only those whose newest request failed */
     maki_str words; /* all of them in the title or the key, in any case, separated by white space */
     size_t offset, limit;
 } maki_session_query;

@@ -83,24 +83,32 @@ pageTest('hostile names of models, clients, conversations and errors; bytes that
   await ask(JSON.stringify({ model: hostile, max_tokens: 10, messages: [{ role: 'user', content: 'fake:500,words:<script>window.__pwned=1</script>' }] })).then((r) => r.text());
   await quiet(maki);
 
-  // Broken bytes in a log, as a full disk or another program leaves them.
-  const broken = session(maki, 'broken', [said('user', 'before ZZZZ after'), said('assistant', 'fine')]);
-  fs.writeFileSync(broken.path, Buffer.from(fs.readFileSync(broken.path).toString('latin1').replace('ZZZZ', '\xff\xfe\xc3\x28'), 'latin1'));
+  // Bytes that are no UTF-8, appended to a log by another program; and a row that was changed after it was written.
+  const broken = session(maki, 'broken', [said('user', 'fine')]);
+  fs.appendFileSync(broken.path, Buffer.from('{"role":"user","content":"before \xff\xfe\xc3\x28 after"}\n{"role":"assistant","content":"and on"}\n', 'latin1'));
+  const changed = session(maki, 'changed', [said('user', 'before ZZZZ after'), said('assistant', 'yes')]);
+  fs.writeFileSync(changed.path, fs.readFileSync(changed.path, 'latin1').replace('ZZZZ', '\xff\xfe\xc3\x28'), 'latin1');
 
-  const page = await open(maki);
+  const page = await open(maki, { errors: [/status of 500.*session\.messages/] });
   await page.locator('a.item').nth(1).waitFor();
   await harmless(page);
+  let failures = 0;
+  page.on('response', (r) => { failures += r.status() >= 500; });
   const { sessions } = await op(maki, 'session.list', {});
   assert.ok(sessions.length >= 2);
   for (const { id } of sessions) {
     await page.goto(`${maki.url}/#/c/${id}`);
-    await page.locator('article.msg:not(.waiting), article.event.err').first().waitFor();
+    await page.locator('article.msg:not(.waiting), article.event.err, .msg.bad').first().waitFor();
     await harmless(page);
   }
   await page.goto(`${maki.url}/#/c/${broken.id}/m/1`);
   await shows(page, 1);
   await harmless(page);
-  await (await shows(page, 2)).getByText('fine').waitFor();
+  await (await shows(page, 3)).getByText('and on').waitFor();
+  await shows(page, 2);
+  await page.goto(`${maki.url}/#/c/${changed.id}`);
+  await page.locator('.msg.bad', { hasText: 'is not what was written; see maki fsck' }).first().waitFor();
+  assert.ok(failures < 12, `${failures} requests that failed: they are not repeated for ever`);
 });
 
 pageTest('addresses that mean nothing are answered in words', async ({ t, open }) => {

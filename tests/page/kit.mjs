@@ -89,7 +89,7 @@ export function pageTest(name, body) {
 export async function start(t, { window = 32000, args = [], scenario } = {}) {
   const fake = await startFake(t, { scenario });
   const home = tempDirectory(t, 'maki-page'), config = path.join(home, 'maki.yaml');
-  fs.writeFileSync(config, `llm:\n  provider: fake\n  fake: {protocol: openai, model: fake-1, base_url: "${fake.url}", api_key: none, context_length: ${window}}\n`);
+  fs.writeFileSync(config, `llm:\n  provider: fake\n  fake: {protocol: openai, model: fake-1, base_url: "${fake.url}", api_key: none, context_length: ${window}}\nsummary: {provider: offline}\n`);
   const env = { MAKI_HOME: home, MAKI_CONFIG: config, HOME: home };
   const maki = await startMaki(t, { upstream: fake.url, home, env, args });
   return { ...maki, fake, env };
