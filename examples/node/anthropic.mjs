@@ -16,6 +16,6 @@ for (const content of ['卷寿司里有什么？', '그리고 마실 것은요? 
 
 const status = await fetch(`${daemon}/maki/ops/history.status`, {
   method: 'POST',
-  body: JSON.stringify({ conversation: 'agent:proxy:sushi-anthropic' }),
+  body: JSON.stringify({ conversation: 'sushi-anthropic' }),
 });
 console.log('messages', (await status.json()).messages);

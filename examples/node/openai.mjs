@@ -16,6 +16,6 @@ for (const content of ['巻き寿司の具は何ですか？', 'And to drink? �
 
 const status = await fetch(`${daemon}/maki/ops/history.status`, {
   method: 'POST',
-  body: JSON.stringify({ conversation: 'agent:proxy:sushi-openai' }),
+  body: JSON.stringify({ conversation: 'sushi-openai' }),
 });
 console.log('messages', (await status.json()).messages);

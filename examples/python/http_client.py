@@ -23,4 +23,4 @@ for content in ["巻き寿司の具は何ですか？", "그리고 마실 것은
     body = {"model": os.environ.get("MODEL", "gpt-5-mini"), "messages": messages}
     messages.append(post("/v1/chat/completions", body, **headers)["choices"][0]["message"])
     print(messages[-1]["content"])
-print("messages", post("/maki/ops/history.status", {"conversation": "agent:proxy:sushi-http"})["messages"])
+print("messages", post("/maki/ops/history.status", {"conversation": "sushi-http"})["messages"])

@@ -121,6 +121,11 @@ maki_status maki_fail_errno(maki_err *err, const char *action)
                      strerror(errno));
 }
 
+maki_status maki_fail_path(maki_err *err, const char *path)
+{
+    return maki_fail(err, status_of_errno(errno), "cannot open %.140s: %s", path, strerror(errno));
+}
+
 void maki_perror(const char *action, const maki_err *err)
 {
     fprintf(stderr, "%s: %s (%s)\n", action, err->msg, err->code);

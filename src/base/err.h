@@ -16,5 +16,7 @@ maki_status maki_fail_nomem(maki_err *err);
 /* A failed system call: MAKI_FULL, MAKI_NOTFOUND, MAKI_DENIED, MAKI_NOMEM or MAKI_IO by errno.  The message is
  * "action: strerror", or strerror alone when `action` is empty. */
 maki_status maki_fail_errno(maki_err *err, const char *action);
+/* The same for a file that cannot be opened, by its name. */
+maki_status maki_fail_path(maki_err *err, const char *path);
 
 #endif

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <spawn.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
@@ -66,6 +67,11 @@ void maki_trim_heap(void)
     malloc_trim(0);
 }
 #endif
+
+static void close_others(posix_spawn_file_actions_t *files)
+{
+    posix_spawn_file_actions_addclosefrom_np(files, 3);
+}
 
 bool maki_program_path(char *out, size_t capacity)
 {
@@ -167,6 +173,15 @@ void *maki_reserve_pages(size_t size)
     return NULL;
 }
 
+/* Without a list of the open ones: those that have a low number, as nearly all have. */
+static void close_others(posix_spawn_file_actions_t *files)
+{
+    enum { DESCRIPTORS = 1024 };
+    (void)files;
+    for (int fd = 3; fd < DESCRIPTORS; fd++)
+        (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+}
+
 bool maki_program_path(char *out, size_t capacity)
 {
     (void)capacity;
@@ -214,3 +229,26 @@ void maki_set_mmap_threshold(int bytes)
 
 void maki_trim_heap(void) {}
 #endif
+
+/* ---- everywhere ------------------------------------------------------------------------------------ */
+
+int maki_spawn(const char *program, const char *const argv[], const char *const variables[],
+               pid_t *pid)
+{
+    posix_spawn_file_actions_t files;
+    posix_spawnattr_t attributes;
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_init(&attributes);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawn_file_actions_init(&files);
+    for (int fd = 0; fd < 3; fd++)
+        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
+    close_others(&files);
+    int error = posix_spawn(pid, program, &files, &attributes, (char *const *)(uintptr_t)argv,
+                            (char *const *)(uintptr_t)variables);
+    posix_spawn_file_actions_destroy(&files);
+    posix_spawnattr_destroy(&attributes);
+    return error;
+}

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #if defined(__linux__) && !defined(MAKI_PORTABLE)
 #define MAKI_LINUX 1
@@ -43,6 +44,11 @@ void maki_trim_heap(void);
 bool maki_program_path(char *out, size_t capacity);
 /* The name this program was started by, a path or not. */
 const char *maki_program_name(void);
+
+/* Start a program with this argv and environment, no signal blocked, /dev/null as its standard files and no other file
+ * open.  Returns 0 and *pid, or an errno. */
+int maki_spawn(const char *program, const char *const argv[], const char *const variables[],
+               pid_t *pid);
 int64_t maki_process_id(void);
 /* Get SIGTERM when the parent process ends. */
 void maki_exit_with_parent(void);

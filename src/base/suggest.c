@@ -55,8 +55,8 @@ void maki_suggest_candidate(maki_suggest *best, maki_str candidate)
 {
     size_t d = maki_edit_distance(best->name, candidate);
     bool is_prefix = best->name.len >= 3 && maki_str_starts(candidate, best->name);
-    if (is_prefix && d > 1) d = 1; /* an abbreviation */
-    if (d >= best->limit) return;
+    if (is_prefix && d > 1) d = 1;                      /* an abbreviation */
+    if (d >= best->limit || d >= candidate.len) return; /* nothing of it would be left */
     best->limit = d;
     best->found = candidate;
 }

@@ -84,7 +84,7 @@ static const char session_notes[] =
     "  maki session list --limit 5\n"
     "  maki session show 7f3a\n"
     "  maki session resolve --channel telegram --sender 123456\n"
-    "  maki session status agent:default:telegram:123456\n";
+    "  maki session status telegram:123456\n";
 
 /* ---- running --------------------------------------------------------------------------------------- */
 

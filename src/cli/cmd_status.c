@@ -3,12 +3,14 @@
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/err.h"
 #include "base/json_access.h"
+#include "base/limits.h"
 #include "base/str_util.h"
 #include "cli.h"
 #include "http.h"
@@ -130,6 +132,23 @@ static void wait_for_end(pid_t pid)
         nanosleep(&interval, NULL);
 }
 
+/* Was the daemon named, or is it that of this state directory?  Another one may listen at the default address. */
+static bool may_stop(const request *r, const cli_url *url, maki_str health, maki_err *err)
+{
+    char home[600], own_home[MAKI_PATH_MAX];
+    cli_url own;
+    pid_t pid = (pid_t)number_field(health, "pid");
+    const char *variable = getenv("MAKI_URL");
+    bool named = r->url || (variable && *variable);
+    home[maki_json_copy_text(maki_json_field(health, "home"), home, sizeof home - 1)] = '\0';
+    bool same = maki_home(own_home, sizeof own_home) && strcmp(home, own_home) == 0;
+    if (named || same || cli_daemon_pid(&own) == pid) return true;
+    (void)!maki_refuse(err, "OTHER_HOME",
+                       "the daemon at %.60s records into %.80s; maki stop --url %.60s stops it",
+                       url->text, home, url->text);
+    return false;
+}
+
 static int run_stop(int argc, char **argv)
 {
     request r = { 0 };
@@ -142,7 +161,9 @@ static int run_stop(int argc, char **argv)
     if (code == 0) code = get_health(&cli_stop_daemon, &r, &url, &body, &health);
     if (code == 0) {
         pid_t pid = (pid_t)number_field(health, "pid");
-        if (pid <= 0 || kill(pid, SIGTERM) != 0) {
+        if (!may_stop(&r, &url, health, &err)) {
+            code = cli_fail("stop", &err);
+        } else if (pid <= 0 || kill(pid, SIGTERM) != 0) {
             maki_fail_errno(&err, "cannot signal the daemon");
             code = cli_fail("stop", &err);
         } else {

@@ -232,6 +232,14 @@ static void print_json(const token_files *files, const arguments *a, const token
 }
 
 /* Print the errors of the files; returns the exit code of the first. */
+static bool all_failed(const token_files *files)
+{
+    size_t i = 0;
+    while (i < files->count && files->items[i].counted.err.status != MAKI_OK)
+        i++;
+    return i > 0 && i == files->count;
+}
+
 static int print_errors(const token_files *files)
 {
     int code = 0;
@@ -349,7 +357,7 @@ static int run_count(const arguments *a, token_counter *counter)
     if (code == 0) {
         if (a->json)
             print_json(&files, a, counter);
-        else
+        else if (!all_failed(&files))
             print_table(&files, a, counter);
         fflush(stdout); /* the table before the errors on standard error */
         code = print_errors(&files);

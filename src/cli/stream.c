@@ -17,11 +17,13 @@
 #include "message_print.h"
 
 /* The value of an argument, or NULL. */
-static const char *argument_value(const cli_typed *typed, const char *field)
+static const char *argument_value(const cli_typed *typed, const char *field, const char **shape)
 {
     const maki_op_argument *a = typed->shown.command->arguments;
     for (size_t i = 0; a[i].shape; i++) {
-        if (cli_streq(a[i].field, field)) return typed->typed.values[i];
+        if (!cli_streq(a[i].field, field)) continue;
+        if (shape) *shape = a[i].shape;
+        return typed->typed.values[i];
     }
     return NULL;
 }
@@ -29,10 +31,12 @@ static const char *argument_value(const cli_typed *typed, const char *field)
 /* An optional number: 0, or the exit code after printing the error. */
 static int parse_number(const cli_typed *typed, const char *field, uint64_t *out)
 {
-    const char *value = argument_value(typed, field);
+    char what[64];
+    const char *shape = "", *value = argument_value(typed, field, &shape);
     if (!value) return 0;
+    snprintf(what, sizeof what, "%s: not a number: ", shape);
     if (!*value || strspn(value, "0123456789") != strlen(value))
-        return cli_misuse(typed->shown.group, "not a number: ", value);
+        return cli_misuse(typed->shown.group, what, value);
     *out = strtoull(value, NULL, 10);
     return 0;
 }
@@ -233,7 +237,7 @@ int stream_delete(maki *m, const cli_typed *typed)
     maki_str answer;
     maki_err err = { 0 };
     maki_jw w;
-    if (!argument_value(typed, "yes")) {
+    if (!argument_value(typed, "yes", NULL)) {
         if (!isatty(STDIN_FILENO))
             return cli_misuse("session", "delete cannot ask without a terminal: add --yes", "");
         printf("Delete %s and all its messages?  This cannot be undone.  [y/N] ", id);
@@ -257,7 +261,7 @@ int stream_delete(maki *m, const cli_typed *typed)
 
 int stream_export(maki *m, const cli_typed *typed)
 {
-    const char *format = argument_value(typed, "format");
+    const char *format = argument_value(typed, "format", NULL);
     maki_revision revision;
     maki_conversation *c = NULL;
     maki_err err = { 0 };
@@ -293,9 +297,9 @@ int stream_import(maki *m, const cli_typed *typed)
     maki_import_hooks hooks = { on_progress, on_skipped, &progress };
     maki_imported imported;
     maki_err err = { 0 };
-    maki_status st =
-        maki_conversation_import(m, argument_value(typed, "source"), typed->typed.conversation,
-                                 argument_value(typed, "format"), &hooks, &imported, &err);
+    maki_status st = maki_conversation_import(
+        m, argument_value(typed, "source", NULL), typed->typed.conversation,
+        argument_value(typed, "format", NULL), &hooks, &imported, &err);
     if (progress.shown) fputc('\n', stderr);
     if (st != MAKI_OK) return cli_fail("history import", &err);
     printf("Imported %" PRIu64 " message%s (%s), %" PRIu64 " event%s", imported.messages,

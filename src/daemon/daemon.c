@@ -18,6 +18,7 @@
 #include "base/str_util.h"
 #include "daemon/api.h"
 #include "daemon/broadcast.h"
+#include "daemon/demo.h"
 #include "daemon/event_fifo_reader.h"
 #include "daemon/demo.h"
 #include "daemon/forwarding.h"

@@ -2,16 +2,16 @@
 #include "daemon/demo.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/err.h"
+#include "base/files.h"
 #include "base/platform.h"
 #include "base/thread.h"
 
@@ -39,8 +39,8 @@ maki_status maki_demo_open(const maki_env *env, const char *home, const char *ad
     return MAKI_OK;
 }
 
-/* In the directory of this program (a build), or in bin beside libexec (an installation). */
-static bool find_command(char *out, size_t capacity)
+/* In the directory of this program (a build), or in ../../bin (an installation). */
+static bool find_command(const maki_files *files, char *out, size_t capacity)
 {
     static const char *const directories[] = { "", "../../bin/" };
     char self[PATH_MAX];
@@ -48,7 +48,7 @@ static bool find_command(char *out, size_t capacity)
     for (size_t i = 0; slash && i < sizeof directories / sizeof directories[0]; i++) {
         slash[1] = '\0';
         int n = snprintf(out, capacity, "%s%smaki", self, directories[i]);
-        if (n > 0 && (size_t)n < capacity && access(out, X_OK) == 0) return true;
+        if (n > 0 && (size_t)n < capacity && maki_file_is(files, out, S_IFREG)) return true;
     }
     return false;
 }
@@ -85,40 +85,21 @@ static bool set_variables(const char *variables[VARIABLES_MAX], const char *home
     return true;
 }
 
-/* With no signal blocked, as the threads of the daemon have them, and no terminal. */
-static int spawn_command(const char *command, char *const variables[], pid_t *pid)
-{
-    char *const argv[] = { (char *)(uintptr_t) "maki", (char *)(uintptr_t) "demo",
-                           (char *)(uintptr_t) "--once", NULL };
-    posix_spawn_file_actions_t files;
-    posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    posix_spawn_file_actions_init(&files);
-    for (int fd = 0; fd < 3; fd++)
-        posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
-    int error = posix_spawn(pid, command, &files, &attributes, argv, variables);
-    posix_spawn_file_actions_destroy(&files);
-    posix_spawnattr_destroy(&attributes);
-    return error;
-}
-
 static maki_status start_command(maki_demo *demo, maki_err *err)
 {
     char command[PATH_MAX], home[PATH_MAX + 16], url[512];
     const char *variables[VARIABLES_MAX];
-    if (!find_command(command, sizeof command))
-        return maki_fail(err, MAKI_NOTFOUND,
-                         "the program maki is not beside that of the daemon; `maki demo` plays it");
+    if (!find_command(demo->env->files, command, sizeof command))
+        return maki_fail(
+            err, MAKI_NOTFOUND,
+            "the program maki is not in the directory of the daemon; `maki demo` plays it");
     snprintf(home, sizeof home, "MAKI_HOME=%s", demo->home);
     snprintf(url, sizeof url, "MAKI_URL=%s%s%s", demo->address, demo->token ? "/t/" : "",
              demo->token ? demo->token : "");
     if (!set_variables(variables, home, url))
         return maki_fail(err, MAKI_TOOBIG, "the environment has too many variables");
-    int error = spawn_command(command, (char *const *)(uintptr_t)variables, &demo->pid);
+    static const char *const argv[] = { "maki", "demo", "--once", NULL };
+    int error = maki_spawn(command, argv, variables, &demo->pid);
     if (error) {
         demo->pid = 0;
         return maki_fail(err, MAKI_IO, "cannot start %.120s: %s", command, strerror(error));

@@ -135,14 +135,30 @@ static bool parse_value(maki_daemon_options *o, const option_row *row, const cha
 
 /* ---- the command line ----------------------------------------------------------------------------- */
 
+static const char *expected(value_kind kind)
+{
+    switch (kind) {
+    case PORT: return "a port is an integer from 0 to 65535";
+    case MS: return "a time is 30s, 250ms or 5m";
+    case BYTES: return "a size is 64k, 10m or 1g";
+    case LEVEL: return "it is debug, info, warn or error";
+    case SIZE: return "it is an integer of at least 1";
+    case FD: return "a descriptor is an integer of at least 0";
+    case LISTEN:
+    case HOST:
+    case ORIGIN: return "there are too many of them";
+    default: return "it may not be empty";
+    }
+}
+
 static maki_status read_option(maki_daemon_options *o, const option_row *row, const char *value,
                                maki_err *err)
 {
     if (row->kind == UPSTREAM) return maki_upstreams_add(&o->upstreams, maki_str_of(value), err);
     if (parse_value(o, row, value)) return MAKI_OK;
     if (row->kind == SECRET) value = "(hidden)";
-    return maki_fail(err, MAKI_INVALID, "%s: invalid value %.60s (%s)", row->option.shape, value,
-                     row->option.help);
+    return maki_fail(err, MAKI_INVALID, "%s: invalid value %.60s; %s", row->option.shape, value,
+                     expected(row->kind));
 }
 
 static maki_status read_command_line(maki_daemon_options *o, int argc, char **argv, maki_err *err)

@@ -53,8 +53,8 @@ static bool is_safe_id(const char *id)
     return id[0] && id[0] != '.' && !strchr(id, '/') && strlen(id) < 200;
 }
 
-static maki_status parent_path(const char *child, const char *id, char *out, size_t capacity,
-                               maki_err *err)
+maki_status maki_conv_parent_path(const char *child, const char *id, char *out, size_t capacity,
+                                  maki_err *err)
 {
     if (!is_safe_id(id))
         return maki_fail(err, MAKI_CORRUPT, "the name of the parent is not a name");
@@ -101,7 +101,8 @@ static maki_status open_parent(maki_conv *conv, const maki_conv_options *options
     if (!fork->found) return MAKI_OK;
     if (depth >= FORK_DEPTH_MAX)
         return maki_fail(err, MAKI_TOOBIG, "more than %d forks of forks", FORK_DEPTH_MAX);
-    maki_status st = parent_path(maki_log_path(conv->log), fork->parent, path, sizeof path, err);
+    maki_status st =
+        maki_conv_parent_path(maki_log_path(conv->log), fork->parent, path, sizeof path, err);
     if (st != MAKI_OK) return st;
     maki_conv_options reading = { .read_only = true,
                                   .threads = options->threads,

@@ -215,7 +215,7 @@ maki_status maki_conv_edit_text(maki_conv *conv, const unsigned char *expect, ui
 maki_status maki_conv_expand(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              maki_change *out, maki_err *err);
 /* Begin a new conversation at `path` that shares the history up to revision (seq, ev).  `header` is its first row, a
- * JSON object; len 0: none. */
+ * JSON object; len 0: none.  MAKI_INVALID: `path` is not next to this conversation, where a fork looks for its parent. */
 maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
                            maki_str header, maki_err *err);
 /* Append an event that does not change the view. */

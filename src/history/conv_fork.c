@@ -1,16 +1,20 @@
 /* conv_fork.c -- create a fork: a new conversation that shares the history of another up to a revision.
  *
- * In:    the parent, a revision (seq, ev), and the path of the new messages file, which must not exist or be empty.
+ * In:    the parent, a revision (seq, ev), and the path of the new messages file, which must not exist or be empty, in
+ *        the directory of the parent (of a task: of the parent's directory).
  * Out:   a log whose first event names the parent's id, the revision and the chain hash there; no message is copied.
  * Must stay true: no call is cut from its results (the cut moves back), and the parent is not changed. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "base/err.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/json_build.h"
+#include "base/limits.h"
 #include "base/str_util.h"
 #include "history/change_internal.h"
+#include "history/erase.h"
 
 maki_str maki_conv_id(const maki_conv *conv)
 {
@@ -24,6 +28,20 @@ maki_str maki_conv_id(const maki_conv *conv)
     return (maki_str){ p.ptr + start, end - start };
 }
 
+/* Would a fork at `path` find this conversation?  It looks for its parent by the id alone. */
+static maki_status check_place(maki_conv *conv, const char *path, maki_err *err)
+{
+    const char *own = maki_log_path(conv->log);
+    char id[MAKI_PATH_MAX], found[MAKI_PATH_MAX];
+    maki_str_copy(maki_conv_id(conv), id, sizeof id);
+    maki_status st = maki_conv_parent_path(path, id, found, sizeof found, err);
+    if (st != MAKI_OK) return st;
+    int fd = maki_log_paths(conv->log).messages_fd;
+    if (maki_file_same(conv->env.files, fd, found) == 1) return MAKI_OK;
+    return maki_fail(err, MAKI_INVALID,
+                     "%.80s is not next to %.80s, where a fork looks for its parent", path, own);
+}
+
 maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const char *path,
                            maki_str header, maki_err *err)
 {
@@ -34,7 +52,8 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_json_build build;
     maki_str fields;
     const maki_view *view;
-    maki_status st = maki_log_refresh(conv->log, err);
+    maki_status st = check_place(conv, path, err);
+    if (st == MAKI_OK) st = maki_log_refresh(conv->log, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
     if (st == MAKI_OK) st = maki_adjust_cut(conv, &seq, err);
     if (st != MAKI_OK) return st;
@@ -49,9 +68,8 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .header = header };
     st = maki_conv_open(&conv->env, path, &options, &child, err);
     if (st != MAKI_OK) return st;
-    if (maki_log_last(child->log) > 0 || maki_log_events(child->log) > 0) {
-        st = maki_fail(err, MAKI_CONFLICT, "%s is there already", path);
-    }
+    bool blank = maki_log_last(child->log) == 0 && maki_log_events(child->log) == 0;
+    if (!blank) st = maki_fail(err, MAKI_CONFLICT, "%s exists already", path);
     maki_json_build_begin(&build, &child->arena, err);
     maki_jw_object(&build.w);
     maki_jw_key(&build.w, MAKI_LIT("parent"));
@@ -68,5 +86,6 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     if (st == MAKI_OK)
         st = maki_conv_add_event(child, "fork", maki_json_inside(fields), &ignored, err);
     maki_conv_close(child);
+    if (st != MAKI_OK && blank) maki_conv_erase_new(&conv->env, path);
     return st;
 }

@@ -38,6 +38,10 @@ maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_
 
 /* ---- conv.c -------------------------------------------------------------------------------- */
 
+/* Where the messages file of a fork at `child` has its parent: next to it.  MAKI_CORRUPT: the id is not a name. */
+maki_status maki_conv_parent_path(const char *child, const char *id, char *out, size_t capacity,
+                                  maki_err *err);
+
 /* Read the events that were appended since the last call. */
 maki_status maki_conv_load_events(maki_conv *conv, maki_err *err);
 /* Borrowed like the view of maki_conv_view, which it replaces. */

@@ -5,12 +5,15 @@
 #include "history/erase.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 
 #include "base/err.h"
 #include "base/limits.h"
 #include "log/index.h"
+#include "log/lines.h"
 
 enum { NAME_MAX = MAKI_PATH_MAX + 40 };
 
@@ -93,7 +96,12 @@ static maki_status erase(const maki_env *env, const char *path, bool damaged, ma
 
 maki_status maki_conv_erase(const maki_env *env, const char *path, maki_err *err)
 {
-    return erase(env, path, true, err);
+    const maki_files *files = env->files;
+    int fd = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
+    maki_status st = fd >= 0 ? maki_file_lock(env, fd, LOCK_EX, err) : MAKI_OK;
+    if (st == MAKI_OK) st = erase(env, path, true, err);
+    if (fd >= 0) files->close(files, fd);
+    return st;
 }
 
 void maki_conv_erase_new(const maki_env *env, const char *path)

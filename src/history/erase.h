@@ -10,7 +10,8 @@
 
 #include <maki/env.h>
 
-/* `path` is the messages file; no other handle may have it open.  The messages are removed last: when the process is
+/* `path` is the messages file.  Waits for a group that another handle is writing, so the caller may not be in one; open
+ * handles find at their next group that the files are gone.  The messages are removed last: when the process is
  * killed halfway, the conversation can be named and erased again.  A missing file is no failure; the error of the first
  * file that cannot be removed is returned after all others are removed. */
 maki_status maki_conv_erase(const maki_env *env, const char *path, maki_err *err);

@@ -115,7 +115,7 @@ static maki_status open_messages(maki_log *log, maki_err *err)
     }
     if (log->read_only && log->messages_fd < 0)
         log->messages_fd = files->open(files, log->names.messages, O_RDONLY, 0);
-    if (log->messages_fd < 0) return maki_fail_errno(err, "opening the messages");
+    if (log->messages_fd < 0) return maki_fail_path(err, log->names.messages);
     return MAKI_OK;
 }
 
@@ -126,7 +126,7 @@ maki_status maki_log_open_events(maki_log *log, bool create, maki_err *err)
     if (log->events_fd >= 0) return MAKI_OK;
     log->events_fd = files->open(files, log->names.events, flags, 0600);
     if (log->events_fd < 0 && errno == ENOENT && !create) return MAKI_OK; /* no events yet */
-    if (log->events_fd < 0) return maki_fail_errno(err, "opening the events");
+    if (log->events_fd < 0) return maki_fail_path(err, log->names.events);
     return MAKI_OK;
 }
 

@@ -133,12 +133,15 @@ static maki_str skip_zeros(maki_str number)
     return number;
 }
 
-static maki_status write_number(maki_jw *w, const char *value, maki_err *err)
+/* `shape`: SEQ, [SEQ] or --limit N. */
+static maki_status write_number(maki_jw *w, const char *shape, const char *value, maki_err *err)
 {
     size_t n = digits(value);
     if (n && value[n] == '.') n += 1 + digits(value + n + 1);
     if (n == 0 || value[n] || value[n - 1] == '.')
-        return maki_fail(err, MAKI_INVALID, "not a number: %.60s", value);
+        return maki_fail(err, MAKI_INVALID, "%.*s: not a number: %.60s",
+                         (int)strcspn(shape + (shape[0] == '['), "]"), shape + (shape[0] == '['),
+                         value);
     maki_jw_raw(w, skip_zeros(maki_str_of(value)));
     return MAKI_OK;
 }
@@ -164,7 +167,7 @@ static maki_status write_value(maki_jw *w, const maki_op_argument *argument, con
         return MAKI_OK;
     }
     if (strcmp(type, "count") == 0 || strcmp(type, "number") == 0)
-        return write_number(w, value, err);
+        return write_number(w, argument->shape, value, err);
     if (strcmp(type, "moment") == 0) return write_revision(w, value, err);
     if (strcmp(type, "boolean") == 0)
         maki_jw_raw(w, maki_str_of(value));

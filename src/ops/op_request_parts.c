@@ -453,7 +453,7 @@ static const char *note_of(maki_str event, bool exact)
     if (maki_json_field(event, "spans").len)
         return "forwarded as the agent sent it: the log has its messages, and the system prompt and tools where they "
                "were recorded; options and the order of fields are not kept";
-    return "written by Maki from the view of that moment; retrieved memories, options and the order of fields are "
+    return "written by Maki from the view of that revision; retrieved memories, options and the order of fields are "
            "not kept";
 }
 

@@ -2,7 +2,7 @@
  *
  * In:    a conversation, opened read-only, and how many points of the curve are wanted.
  * Out:   sums over all requests, the curve, and the steps in effect with the tokens before and after.
- * One pass over the events file; memory grows with the points and the steps alone. */
+ * The events file is read once; memory grows with the points and the steps alone. */
 #include <string.h>
 
 #include "base/err.h"

@@ -225,7 +225,7 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("history.fork", history_fork,
          "Create a conversation that shares the messages up to one.", "append",
-         FIELDS(CONVERSATION, { "path", "path", "the messages file of the new conversation", 1 },
+         FIELDS(CONVERSATION, { "path", "path", "the messages file of the new conversation, next to the other", 1 },
                 { "seq", "count", "the last message shared; the newest by default", 0 }),
          FIELDS({ "path", "string", "", 1 }, { "seq", "count", "", 1 }),
          COMMANDS({ "history", "fork", "create a conversation that shares the messages up to SEQ", "fork", "Forked", ARGS({ "NEW", "path" }, { "[SEQ]", "seq" }) },

@@ -8,6 +8,7 @@
 #define MAKI_PROXY_BODY_CACHE_H
 
 #include "proxy/live_conversation.h"
+#include "wire/canon.h"
 #include "wire/wire.h"
 
 enum { MAKI_BODY_CACHE_MARKS = 4 };
@@ -16,7 +17,7 @@ enum { MAKI_BODY_CACHE_MARKS = 4 };
 typedef struct maki_body_cache_mark {
     maki_wire_mark mark; /* mark.at 0: none */
     uint64_t hash;       /* of the bytes before it */
-    unsigned char prefix[MAKI_PREFIX_LEN];
+    maki_canon_prefix prefix;
     maki_point point;                     /* in the log */
     uint64_t messages;                    /* before it, without system messages */
     uint64_t leading;                     /* a hash of the system messages before it */

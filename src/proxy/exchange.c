@@ -7,7 +7,7 @@
  *
  * The body is read twice, each time from the longest cached position (body_cache.h): once for the prefixes of its
  * messages, and, once it is known which of them are recorded, again for the new rows.  So memory is
- * 16 bytes per message, independent of its length. */
+ * 32 bytes per message, independent of its length. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -38,15 +38,23 @@ static void copy_name(maki_str text, char *out, size_t capacity)
         out[bad] = '?';
 }
 
-/* "agent:proxy:NAME" as a JSON string; characters that are not allowed in a key are omitted. */
+/* "agent:proxy:NAME" as a JSON string, or "" if nothing of the name is left: characters that are not allowed in a key
+ * are omitted.  HTTP has bytes: a name that is not UTF-8 is Latin-1, as JavaScript's fetch sends it. */
 static void write_session_key(maki_str name, char *out, size_t capacity)
 {
-    size_t len = (size_t)snprintf(out, capacity, "\"agent:proxy:");
-    for (size_t i = 0; i < name.len && len + 2 < capacity; i++) {
-        unsigned char c = (unsigned char)name.ptr[i];
-        if (c > ' ' && c < 127 && c != '"' && c != '\\') out[len++] = (char)c;
+    size_t bad, start = (size_t)snprintf(out, capacity, "\"agent:proxy:"), end = start;
+    bool utf8 = maki_utf8_valid(name, &bad);
+    for (size_t at = 0, len = 1; at < name.len; at += len) {
+        uint32_t code = utf8 ? maki_utf8_decode(name, at, &len) : (unsigned char)name.ptr[at];
+        bool allowed = code >= ' ' && !(code >= 0x7F && code < 0xA0) && code != '"' && code != '\\';
+        char bytes[4];
+        size_t n = allowed ? maki_utf8_encode(code, bytes) : 0;
+        if (end + n + 2 > capacity) break;
+        memcpy(out + end, bytes, n);
+        end += n;
     }
-    memcpy(out + len, "\"", 2);
+    memcpy(out + end, "\"", 2);
+    if (end == start) out[0] = '\0';
 }
 
 static maki_status init_scopes(maki_exchange *x, const maki_exchange_in *in, maki_err *err)
@@ -97,10 +105,10 @@ typedef struct request_reader {
     maki_exchange *x;
     maki_body_cache_mark base; /* where reading began; mark.at 0: at the beginning */
     unsigned char session[MAKI_SESSION_BYTES]; /* of `base` */
-    maki_buf prefixes;                         /* P of each message after `base` */
+    maki_buf prefixes;                         /* maki_canon_prefix of each message after `base` */
     maki_buf leading;                          /* system messages before the others */
     uint64_t count; /* of messages, including those before `base`, without system messages */
-    unsigned char prefix[MAKI_PREFIX_LEN];
+    maki_canon_prefix prefix;
     maki_wire_mark mark;                               /* right after the message */
     maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS]; /* after the last messages, a ring buffer */
     size_t mark_count;
@@ -115,14 +123,14 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
         maki_buf_add(&r->leading, message->row);
         return maki_buf_status(&r->leading, err);
     }
-    maki_status st = maki_canon_next(&r->x->proxy->env, r->prefix, message->row, r->prefix, err);
+    maki_status st = maki_canon_add(&r->x->proxy->env, &r->prefix, message->row, err);
     if (st != MAKI_OK) return st;
-    maki_buf_add(&r->prefixes, (maki_str){ (const char *)r->prefix, sizeof r->prefix });
+    maki_buf_add(&r->prefixes, (maki_str){ (const char *)&r->prefix, sizeof r->prefix });
     r->count++;
     if (r->mark.at == message->end) {
         maki_body_cache_mark *mark = &r->marks[r->mark_count++ % MAKI_BODY_CACHE_MARKS];
-        *mark = (maki_body_cache_mark){ .mark = r->mark, .messages = r->count };
-        memcpy(mark->prefix, r->prefix, sizeof mark->prefix);
+        *mark =
+            (maki_body_cache_mark){ .mark = r->mark, .prefix = r->prefix, .messages = r->count };
     }
     return maki_buf_status(&r->prefixes, err);
 }
@@ -137,15 +145,15 @@ static maki_status read_body(request_reader *r, maki_str body, const maki_body_c
     r->base = from ? *from : (maki_body_cache_mark){ .messages = 0 };
     r->count = r->base.messages;
     r->mark_count = 0;
-    memcpy(r->prefix, r->base.prefix, sizeof r->prefix);
+    r->prefix = r->base.prefix;
     return maki_wire_read(env, r->x->protocol, body, &r->base.mark, read_message, r, &r->request,
                           &r->mark, err);
 }
 
-static const unsigned char *prefix_at(const request_reader *r, uint64_t message)
+static const maki_canon_prefix *prefix_at(const request_reader *r, uint64_t message)
 {
-    size_t at = (size_t)(message - r->base.messages - 1) * MAKI_PREFIX_LEN;
-    return (const unsigned char *)r->prefixes.ptr + at;
+    const maki_canon_prefix *prefixes = (const void *)r->prefixes.ptr;
+    return &prefixes[message - r->base.messages - 1];
 }
 
 static maki_system_now system_of(const request_reader *r)
@@ -212,22 +220,23 @@ static bool may_continue(const maki_exchange *x, const request_reader *r, const 
     return message == r->count && now - (int64_t)entry->used < RETRY_S;
 }
 
-/* The key of a prefix in the table: it belongs to the scope. */
+/* The key of a prefix in the table: it belongs to the scope, and of the prefixes without reminders there are others. */
 static void prefix_key(const maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
-                       unsigned char out[MAKI_PREFIX_LEN])
+                       bool stripped, unsigned char out[MAKI_PREFIX_LEN])
 {
-    unsigned char bytes[2 * MAKI_PREFIX_LEN], sha[MAKI_SHA256_LEN];
+    unsigned char bytes[2 * MAKI_PREFIX_LEN + 1], sha[MAKI_SHA256_LEN];
     memcpy(bytes, x->scope, MAKI_PREFIX_LEN);
     memcpy(bytes + MAKI_PREFIX_LEN, prefix, MAKI_PREFIX_LEN);
-    maki_sha256_of((maki_str){ (const char *)bytes, sizeof bytes }, sha);
+    bytes[2 * MAKI_PREFIX_LEN] = 's';
+    maki_sha256_of((maki_str){ (const char *)bytes, 2 * MAKI_PREFIX_LEN + stripped }, sha);
     memcpy(out, sha, MAKI_PREFIX_LEN);
 }
 
-static maki_status lookup(maki_exchange *x, const unsigned char *prefix, maki_prefix *entry,
-                          bool *exists, maki_err *err)
+static maki_status lookup(maki_exchange *x, const unsigned char *prefix, bool stripped,
+                          maki_prefix *entry, bool *exists, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
-    prefix_key(x, prefix, key);
+    prefix_key(x, prefix, stripped, key);
     return maki_prefixes_find(&x->proxy->prefixes, key, entry, exists, err);
 }
 
@@ -264,7 +273,7 @@ static maki_status use_entry(maki_exchange *x, const maki_prefix *entry, uint64_
 }
 
 /* The prefix of the root entry of a named conversation, from which every branch may start. */
-static const unsigned char root[MAKI_PREFIX_LEN];
+static const maki_canon_prefix root;
 
 /* Does the request name a reply or a stored conversation, so that its body has only the new messages? */
 static maki_status read_reference(maki_exchange *x, const request_reader *r, maki_err *err)
@@ -291,6 +300,42 @@ static maki_status find_reference(maki_exchange *x, const request_reader *r, par
     return st == MAKI_OK && exists ? use_entry(x, &entry, 0, f, err) : st;
 }
 
+static bool has_reminders(const maki_canon_prefix *prefix)
+{
+    return memcmp(prefix->all, prefix->stripped, MAKI_PREFIX_LEN) != 0;
+}
+
+/* Continue after the reply that ends the first `k` messages, if they are in the log with other reminders. */
+static maki_status find_stripped(maki_exchange *x, const request_reader *r, uint64_t k, parent *f,
+                                 maki_err *err)
+{
+    const maki_canon_prefix *before =
+        k - 1 > r->base.messages ? prefix_at(r, k - 1) : &r->base.prefix;
+    const unsigned char *stripped = prefix_at(r, k)->stripped;
+    maki_prefix entry;
+    bool exists = false;
+    if (memcmp(stripped, before->stripped, MAKI_PREFIX_LEN) == 0)
+        return MAKI_OK; /* the message is a reminder: it is new, and will be recorded */
+    maki_status st = lookup(x, stripped, true, &entry, &exists, err);
+    if (st != MAKI_OK || !exists || entry.purpose == MAKI_PREFIX_AMBIGUOUS) return st;
+    st = use_entry(x, &entry, k, f, err);
+    f->replied = f->found;
+    return st;
+}
+
+/* Continue after the first `k` messages, if they are in the log. */
+static maki_status find_prefix(maki_exchange *x, const request_reader *r, uint64_t k,
+                               uint32_t purpose, parent *f, maki_err *err)
+{
+    maki_prefix entry;
+    bool exists = false;
+    maki_status st = lookup(x, prefix_at(r, k)->all, false, &entry, &exists, err);
+    if (st == MAKI_OK && exists && may_continue(x, r, &entry, k, purpose))
+        st = use_entry(x, &entry, k, f, err);
+    bool done = st != MAKI_OK || f->found || !has_reminders(&r->prefix);
+    return done ? st : find_stripped(x, r, k, f, err);
+}
+
 /* Find the longest prefix that is in the log. */
 static maki_status find_conversation(maki_exchange *x, const request_reader *r, uint32_t purpose,
                                      parent *f, maki_err *err)
@@ -299,11 +344,8 @@ static maki_status find_conversation(maki_exchange *x, const request_reader *r, 
     maki_prefix entry;
     bool exists = false;
     if (x->by_reference) return find_reference(x, r, f, err);
-    for (uint64_t k = r->count; st == MAKI_OK && !f->found && k > r->base.messages; k--) {
-        st = lookup(x, prefix_at(r, k), &entry, &exists, err);
-        if (st == MAKI_OK && exists && may_continue(x, r, &entry, k, purpose))
-            st = use_entry(x, &entry, k, f, err);
-    }
+    for (uint64_t k = r->count; st == MAKI_OK && !f->found && k > r->base.messages; k--)
+        st = find_prefix(x, r, k, purpose, f, err);
     if (st != MAKI_OK || f->found) return st;
     if (r->base.mark.at) {
         memcpy(f->session, r->session, sizeof f->session);
@@ -313,7 +355,7 @@ static maki_status find_conversation(maki_exchange *x, const request_reader *r, 
         f->found = true;
         st = open_at(x, f->session, &f->point, &f->live, err);
     } else if (x->named) {
-        st = lookup(x, root, &entry, &exists, err);
+        st = lookup(x, root.all, false, &entry, &exists, err);
         if (st == MAKI_OK && exists) st = use_entry(x, &entry, 0, f, err);
     }
     return st;
@@ -334,11 +376,32 @@ maki_status maki_exchange_insert_key(maki_exchange *x, const unsigned char key[M
     return maki_prefixes_insert(&x->proxy->prefixes, entry, err);
 }
 
-maki_status maki_exchange_insert(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+maki_status maki_exchange_insert(maki_exchange *x, const maki_canon_prefix *prefix,
                                  const maki_point *point, uint32_t purpose, maki_err *err)
 {
     unsigned char key[MAKI_PREFIX_LEN];
-    prefix_key(x, prefix, key);
+    prefix_key(x, prefix->all, false, key);
+    return maki_exchange_insert_key(x, key, point, purpose, err);
+}
+
+/* Conversations that differ only in reminders, for instance in the directory that an agent works in, share their
+ * prefix without them.  Then it is ambiguous, and continues none of them. */
+maki_status maki_exchange_insert_stripped(maki_exchange *x, const maki_canon_prefix *prefix,
+                                          const maki_point *point, maki_err *err)
+{
+    unsigned char key[MAKI_PREFIX_LEN];
+    maki_prefix old;
+    bool exists = false;
+    uint32_t purpose;
+    if (!has_reminders(prefix)) return MAKI_OK;
+    memcpy(&purpose, prefix->all, sizeof purpose);
+    purpose |= 1;
+    prefix_key(x, prefix->stripped, true, key);
+    maki_status st = maki_prefixes_find(&x->proxy->prefixes, key, &old, &exists, err);
+    if (st != MAKI_OK) return st;
+    bool same = exists && memcmp(old.session, x->session, sizeof old.session) == 0;
+    if (exists && (old.purpose == MAKI_PREFIX_AMBIGUOUS || (!same && old.purpose != purpose)))
+        purpose = MAKI_PREFIX_AMBIGUOUS;
     return maki_exchange_insert_key(x, key, point, purpose, err);
 }
 
@@ -355,7 +418,7 @@ static maki_status create_conversation(maki_exchange *x, parent *f, maki_err *er
     st = maki_proxy_open_conversation(p, f->session, x, &f->live, err);
     if (st != MAKI_OK) return st;
     memcpy(x->session, f->session, sizeof x->session);
-    if (x->named) st = maki_exchange_insert(x, root, &beginning, 1, err);
+    if (x->named) st = maki_exchange_insert(x, &root, &beginning, 1, err);
     if (st == MAKI_OK && x->stored)
         st = maki_exchange_insert_key(x, x->stored_key, &beginning, 0, err);
     return st;
@@ -374,8 +437,8 @@ static maki_status find_parent(request_reader *r, maki_str body, const maki_body
     if (st == MAKI_OK && from && x->by_reference) return MAKI_NOTFOUND; /* all messages are new */
     if (st == MAKI_OK && x->proxy->unwritten) {
         const void *prefixes = r->prefixes.ptr;
-        maki_exchange_write_continued(x, prefixes, r->prefixes.len / MAKI_PREFIX_LEN);
-        maki_exchange_write_continued(x, (const void *)r->base.prefix, 1);
+        maki_exchange_write_continued(x, prefixes, r->prefixes.len / sizeof r->prefix);
+        maki_exchange_write_continued(x, &r->base.prefix, 1);
     }
     if (st == MAKI_OK) st = find_conversation(x, r, purpose_of(r), f, err);
     return st == MAKI_OK && !f->found ? create_conversation(x, f, err) : st;
@@ -542,7 +605,7 @@ static maki_status write_request(request_reader *r, maki_str body, const parent 
     maki_exchange *x = r->x;
     maki_status st = MAKI_OK;
     memcpy(x->session, f->session, sizeof x->session);
-    memcpy(x->prefix, r->prefix, sizeof x->prefix);
+    x->prefix = r->prefix;
     x->tip = f->point;
     if (r->count > f->messages || live->system.as_sent != system_as_sent(r)) {
         st = write_group(r, body, live, f, err);

@@ -190,6 +190,13 @@ void maki_live_close(maki_live_conversation *t)
     maki_delete(alloc, t);
 }
 
+bool maki_live_is_deleted(const maki_live_conversation *t)
+{
+    struct stat st;
+    int fd = maki_log_paths(maki_conv_log(t->conv)).messages_fd;
+    return t->env->files->stat(t->env->files, fd, NULL, &st) == 0 && st.st_nlink == 0;
+}
+
 bool maki_live_is_blank(const maki_live_conversation *t)
 {
     return t->created && maki_log_last(maki_conv_log(t->conv)) == 0;

@@ -63,6 +63,8 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
                            const maki_live_options *options, maki_live_conversation **out,
                            maki_err *err) MAKI_MUST_CHECK;
 void maki_live_close(maki_live_conversation *live); /* accepts NULL */
+/* Were its files deleted, by another process, while it is open?  Then what is written to it is lost. */
+bool maki_live_is_deleted(const maki_live_conversation *live);
 /* Was the conversation created by this open, and has it no message yet? */
 bool maki_live_is_blank(const maki_live_conversation *live);
 /* Close a blank one and delete its files. */

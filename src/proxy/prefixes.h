@@ -18,6 +18,8 @@
 
 enum { MAKI_SESSION_BYTES = 16 }; /* a session's UUID */
 
+enum { MAKI_PREFIX_AMBIGUOUS = 0 }; /* two conversations have this prefix without reminders */
+
 /* A record of the file (little-endian machines only). */
 typedef struct maki_prefix {
     unsigned char prefix[MAKI_PREFIX_LEN];
@@ -27,7 +29,8 @@ typedef struct maki_prefix {
     uint64_t seq : 48, trace_low : 16;
     uint64_t ev : 48, trace_high : 16;
     uint32_t tokens;  /* of the messages up to it */
-    uint32_t purpose; /* while no reply was seen: a hash of system prompt and tools; else 0 */
+    uint32_t purpose; /* while no reply was seen: a hash of system prompt and tools; else 0.
+                       * Of a prefix without reminders: bits of the one with them, or AMBIGUOUS */
     uint32_t used;    /* when it was written, in seconds since 1970 */
     uint32_t check;   /* of all this; 0 in an empty slot */
 } maki_prefix;

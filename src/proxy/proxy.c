@@ -132,6 +132,10 @@ maki_status maki_proxy_open_conversation(maki_proxy *p,
     int64_t now = p->env.clock->now_ms(p->env.clock);
     for (size_t i = 0; i < p->live_count; i++) {
         if (memcmp(p->live[i]->session, session, MAKI_SESSION_BYTES) != 0) continue;
+        if (maki_live_is_deleted(p->live[i])) {
+            close_live(p, i);
+            break; /* opened again: it does not exist */
+        }
         p->live[i]->used_ms = now;
         *out = p->live[i];
         return MAKI_OK;

@@ -44,8 +44,8 @@ struct maki_exchange {
     bool stored;       /* the provider stores the conversation; */
     unsigned char stored_key[MAKI_PREFIX_LEN]; /* its end is in the table under this key */
     unsigned char session[MAKI_SESSION_BYTES];
-    maki_point tip;                        /* the reply's parent */
-    unsigned char prefix[MAKI_PREFIX_LEN]; /* P at the tip */
+    maki_point tip;           /* the reply's parent */
+    maki_canon_prefix prefix; /* P at the tip */
     uint64_t body_hash, body_bytes;
     uint64_t system_tokens, tool_tokens;
 
@@ -69,8 +69,11 @@ maki_status maki_proxy_open_conversation(maki_proxy *proxy,
 void maki_proxy_discard(maki_proxy *proxy, maki_live_conversation *live);
 
 /* Insert an entry into the table of prefixes: this prefix, or key, is at `point`.  `purpose`: prefixes.h. */
-maki_status maki_exchange_insert(maki_exchange *x, const unsigned char prefix[MAKI_PREFIX_LEN],
+maki_status maki_exchange_insert(maki_exchange *x, const maki_canon_prefix *prefix,
                                  const maki_point *point, uint32_t purpose, maki_err *err);
+/* The same for the prefix of a reply without reminders, if there were any. */
+maki_status maki_exchange_insert_stripped(maki_exchange *x, const maki_canon_prefix *prefix,
+                                          const maki_point *point, maki_err *err);
 maki_status maki_exchange_insert_key(maki_exchange *x, const unsigned char key[MAKI_PREFIX_LEN],
                                      const maki_point *point, uint32_t purpose, maki_err *err);
 
@@ -79,8 +82,8 @@ maki_status maki_reference_key(const maki_exchange *x, const char *kind, maki_st
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err);
 /* Write the replies in proxy->unwritten that the request of `x`, with `count` prefixes, continues: its client did not
  * wait for the end of the connection. */
-void maki_exchange_write_continued(maki_exchange *x,
-                                   const unsigned char (*prefixes)[MAKI_PREFIX_LEN], size_t count);
+void maki_exchange_write_continued(maki_exchange *x, const maki_canon_prefix *prefixes,
+                                   size_t count);
 
 /* A row for the log: `message`, a JSON object, with `fields` (",\"createdAt\":...") before its closing
  * brace, in one line. */

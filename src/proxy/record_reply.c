@@ -239,11 +239,12 @@ static maki_status insert_reply(maki_exchange *x, maki_live_conversation *live,
     for (size_t i = 0; st == MAKI_OK && i < result->row_count; i++) {
         point.seq = tip.seq - result->row_count + 1 + i;
         st = maki_live_row(live, point.seq, &tokens, &point.trace, err);
-        if (st == MAKI_OK)
-            st = maki_canon_next(&x->proxy->env, x->prefix, result->rows[i], x->prefix, err);
+        if (st == MAKI_OK) st = maki_canon_add(&x->proxy->env, &x->prefix, result->rows[i], err);
         if (st != MAKI_OK) break;
         point.tokens += tokens;
-        if (!x->by_reference) st = maki_exchange_insert(x, x->prefix, &point, 0, err);
+        if (x->by_reference) continue;
+        st = maki_exchange_insert(x, &x->prefix, &point, 0, err);
+        if (st == MAKI_OK) st = maki_exchange_insert_stripped(x, &x->prefix, &point, err);
     }
     if (st != MAKI_OK || !result->row_count) return st;
     if (result->id.len && maki_protocol_of(x->protocol)->continues_by_id) {
@@ -287,6 +288,15 @@ static void emit_event(maki_exchange *x, const maki_live_conversation *live,
                     result->usage.output, x->status, end);
 }
 
+/* The conversation of the exchange; NULL: it was deleted meanwhile, and nothing more of it is to be recorded. */
+static maki_status open_conversation(maki_exchange *x, maki_live_conversation **live, maki_err *err)
+{
+    maki_status st = maki_proxy_open_conversation(x->proxy, x->session, NULL, live, err);
+    if (st != MAKI_NOTFOUND) return st;
+    *live = NULL;
+    return MAKI_OK;
+}
+
 /* Finish the reply and write it to the log. */
 static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
                                 maki_live_conversation **live, maki_err *err)
@@ -294,8 +304,8 @@ static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
     maki_wire_result result = { .rows = NULL };
     unlink_unwritten(x);
     maki_status st = x->reply ? maki_wire_reply_end(x->reply, &result, err) : MAKI_OK;
-    if (st == MAKI_OK) st = maki_proxy_open_conversation(x->proxy, x->session, NULL, live, err);
-    if (st != MAKI_OK) return st;
+    if (st == MAKI_OK) st = open_conversation(x, live, err);
+    if (st != MAKI_OK || !*live) return st;
     const char *end = end_name(x, kind, &result);
     st = write_reply(x, *live, &result, end, err);
     x->written = st == MAKI_OK;
@@ -304,15 +314,15 @@ static maki_status write_to_log(maki_exchange *x, maki_exchange_end_kind kind,
     return st;
 }
 
-void maki_exchange_write_continued(maki_exchange *x,
-                                   const unsigned char (*prefixes)[MAKI_PREFIX_LEN], size_t count)
+void maki_exchange_write_continued(maki_exchange *x, const maki_canon_prefix *prefixes,
+                                   size_t count)
 {
     maki_live_conversation *live;
     for (maki_exchange *other = x->proxy->unwritten, *next; other; other = next) {
         bool continued = false;
         next = other->next;
         for (size_t i = 0; i < count && !continued; i++)
-            continued = memcmp(prefixes[i], other->prefix, MAKI_PREFIX_LEN) == 0;
+            continued = memcmp(prefixes[i].all, other->prefix.all, MAKI_PREFIX_LEN) == 0;
         if (!continued || memcmp(other->scope, x->scope, sizeof x->scope) != 0) continue;
         (void)write_to_log(other, MAKI_EXCHANGE_DONE, &live,
                            &other->failure); /* reported when the exchange ends */
@@ -331,11 +341,10 @@ maki_status maki_exchange_end(maki_exchange *x, maki_exchange_end_kind kind,
         *err = x->failure;
         return err->status;
     }
-    maki_status st = x->written
-                         ? maki_proxy_open_conversation(x->proxy, x->session, NULL, &live, err)
-                         : write_to_log(x, kind, &live, err);
+    maki_status st =
+        x->written ? open_conversation(x, &live, err) : write_to_log(x, kind, &live, err);
     sync->journal = live != NULL;
-    if (st == MAKI_OK) st = maki_live_files(live, sync->fds, err);
+    if (st == MAKI_OK && live) st = maki_live_files(live, sync->fds, err);
     if (st == MAKI_OK && x->too_long)
         st = maki_fail(err, MAKI_TOOBIG,
                        "a reply of %" PRIu64 " bytes; a message of the log has at most %d",

@@ -218,7 +218,7 @@ double maki_family_error(const maki_family *family, const maki_calibration *stat
 
 double maki_scaled_tokens(double counted, double scale)
 {
-    return ceil(counted * scale - 1e-6); /* 100 at 1.1 are 110 */
+    return ceil(counted * scale - 1e-6) + 0.0; /* 100 at 1.1 are 110; -0 becomes 0 */
 }
 
 double maki_family_text_scale(const maki_family *family, const maki_calibration *state)

@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "base/json_scan.h"
 #include "wire/content_part.h"
+#include "wire/reminder.h"
 
 enum {
     DEPTH_MAX = 64,         /* JSON nested deeper is hashed as bytes: each level is another pass */
@@ -28,6 +29,11 @@ typedef struct canon {
     maki_sha256 text_hash; /* adjacent texts */
     bool in_text, text_has_content;
     maki_str last_result_id; /* the id of the previous result, when a result came last */
+    bool strip;              /* leave out reminders */
+    bool from_user;          /* the row is a message of the user */
+    bool has_reminder,
+        has_content; /* a text began with a reminder; something else than reminders was hashed */
+    uint64_t skip;   /* decoded bytes of the current text to leave out */
 } canon;
 
 /* ---- tokens ------------------------------------------------------------------------------------------- */
@@ -39,6 +45,7 @@ static void end_text(canon *c)
     c->in_text = false;
     maki_sha256_final(&c->text_hash, digest);
     if (!c->text_has_content) return;
+    c->has_content = true;
     maki_sha256_update(&c->hash, MAKI_LIT("\xFFT"));
     maki_sha256_update(&c->hash, (maki_str){ (const char *)digest, sizeof digest });
 }
@@ -60,7 +67,10 @@ static maki_status hash_bytes(void *ctx, maki_str bytes, maki_err *err)
 static maki_status hash_text_bytes(void *ctx, maki_str bytes, maki_err *err)
 {
     canon *c = ctx;
+    size_t skipped = c->skip < bytes.len ? (size_t)c->skip : bytes.len;
     (void)err;
+    c->skip -= skipped;
+    bytes = maki_str_from(bytes, skipped);
     for (size_t i = 0; !c->text_has_content && i < bytes.len; i++)
         c->text_has_content = !strchr(" \t\r\n", bytes.ptr[i]) || bytes.ptr[i] == '\0';
     maki_sha256_update(&c->text_hash, bytes);
@@ -270,12 +280,25 @@ static void add_other(canon *c, maki_str block, unsigned depth)
     add_entries(c, on_stack, n, depth);
 }
 
+/* A text of the message itself: in the user's, reminders are found at its beginning. */
+static void add_own_text(canon *c, maki_str text)
+{
+    uint64_t reminders = c->from_user ? maki_reminders_len(text) : 0;
+    c->has_reminder = c->has_reminder || reminders > 0;
+    c->skip = c->strip ? reminders : 0;
+    add_text(c, text);
+    c->skip = 0;
+}
+
 static void add_part(canon *c, const maki_content_part *part, unsigned depth)
 {
     bool document = maki_is_text(part->type, MAKI_LIT("document"));
     if (part->kind == MAKI_CONTENT_THINKING) return;
+    if (part->kind != MAKI_CONTENT_TEXT || document) c->has_content = true;
     if (part->kind != MAKI_CONTENT_RESULT) c->last_result_id = (maki_str){ "", 0 };
-    if (part->kind == MAKI_CONTENT_TEXT && !document)
+    if (part->kind == MAKI_CONTENT_TEXT && !document && depth == 1)
+        add_own_text(c, part->text);
+    else if (part->kind == MAKI_CONTENT_TEXT && !document)
         add_text(c, part->text);
     else if (part->kind == MAKI_CONTENT_CALL)
         add_call(c, part->id, part->name, part->input);
@@ -310,21 +333,47 @@ static void add_role(canon *c, maki_str role)
 static void add_message(canon *c, maki_str row)
 {
     const maki_content_parts parts = maki_content_parts_of(row);
+    c->from_user = parts.speaker == MAKI_SPEAKER_USER;
     add_role(c, parts.role);
     add_parts(c, parts, 0);
     if (maki_is_string(parts.refusal)) add_text(c, parts.refusal);
     end_text(c);
 }
 
+/* `c`: env, err and strip are filled in. */
+static maki_status hash_row(canon *c, const unsigned char before[MAKI_PREFIX_LEN], maki_str row,
+                            unsigned char out[MAKI_PREFIX_LEN])
+{
+    unsigned char digest[MAKI_SHA256_LEN];
+    maki_sha256_init(&c->hash);
+    maki_sha256_update(&c->hash, (maki_str){ (const char *)before, MAKI_PREFIX_LEN });
+    add_message(c, row);
+    maki_sha256_final(&c->hash, digest);
+    if (c->status == MAKI_OK) memcpy(out, digest, MAKI_PREFIX_LEN);
+    return c->status;
+}
+
 maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
                             maki_str row, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
-    unsigned char digest[MAKI_SHA256_LEN];
     canon c = { .env = env, .err = err };
-    maki_sha256_init(&c.hash);
-    maki_sha256_update(&c.hash, (maki_str){ (const char *)before, MAKI_PREFIX_LEN });
-    add_message(&c, row);
-    maki_sha256_final(&c.hash, digest);
-    if (c.status == MAKI_OK) memcpy(out, digest, MAKI_PREFIX_LEN);
-    return c.status;
+    return hash_row(&c, before, row, out);
+}
+
+maki_status maki_canon_add(const maki_env *env, maki_canon_prefix *prefix, maki_str row,
+                           maki_err *err)
+{
+    canon all = { .env = env, .err = err }, stripped = { .env = env, .err = err, .strip = true };
+    maki_canon_prefix next = *prefix;
+    bool differ = memcmp(prefix->all, prefix->stripped, MAKI_PREFIX_LEN) != 0;
+    maki_status st = hash_row(&all, prefix->all, row, next.all);
+    if (st == MAKI_OK && (differ || all.has_reminder)) {
+        st = hash_row(&stripped, prefix->stripped, row, next.stripped);
+        bool only_reminders = stripped.has_reminder && !stripped.has_content;
+        if (only_reminders) memcpy(next.stripped, prefix->stripped, MAKI_PREFIX_LEN);
+    } else {
+        memcpy(next.stripped, next.all, MAKI_PREFIX_LEN);
+    }
+    if (st == MAKI_OK) *prefix = next;
+    return st;
 }

@@ -6,7 +6,11 @@
  * images; nothing else.  A conversation's prefix is identified by P_k = H(P_k-1, canon_k).
  *
  * Values are compared, not bytes: texts are decoded, adjacent ones joined, those of only white space dropped; JSON
- * has sorted keys and numbers as doubles, as JavaScript would write them back. */
+ * has sorted keys and numbers as doubles, as JavaScript would write them back.
+ *
+ * A second prefix leaves out the reminders that an agent inserts into messages of the user (reminder.h), and messages
+ * that have nothing else: it finds a conversation that an agent resumes with today's.  It is weaker, as two
+ * conversations may differ in nothing but these; exchange.c says when it counts. */
 #ifndef MAKI_WIRE_CANON_H
 #define MAKI_WIRE_CANON_H
 
@@ -19,5 +23,15 @@ enum { MAKI_PREFIX_LEN = 16 };
 maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
                             maki_str row, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
     MAKI_MUST_CHECK;
+
+/* Both prefixes of a conversation; equal as long as no message of it had a reminder. */
+typedef struct maki_canon_prefix {
+    unsigned char all[MAKI_PREFIX_LEN];
+    unsigned char stripped[MAKI_PREFIX_LEN]; /* without reminders */
+} maki_canon_prefix;
+
+/* Hash a row into both.  Fails as maki_canon_next() does, and then *prefix is unchanged. */
+maki_status maki_canon_add(const maki_env *env, maki_canon_prefix *prefix, maki_str row,
+                           maki_err *err) MAKI_MUST_CHECK;
 
 #endif

@@ -46,7 +46,7 @@ const agents = [
   },
   {
     name: 'pi',
-    program: [path.join(root, 'build/clients/pi/node_modules/.bin/pi')],
+    program: ['env', `NODE_PATH=${npm}`, process.execPath, path.join(npm, '@earendil-works/pi-coding-agent/dist/bundle/cli.js')],
     settings: { '.pi/agent/settings.json': '{}\n', '.pi/agent/models.json': '{"providers":{}}\n' },
     key: { OPENAI_API_KEY: 'sk-dummy' },
     model: 'fake',
@@ -61,7 +61,7 @@ const agents = [
     model: 'fake',
     turn: (text) => ['-p', text],
     again: (text) => ['--continue', '-p', text],
-    aside: /Managed memory directory/,
+    aside: /Managed memory has TWO directories/, // it asks what to remember
   },
   {
     name: 'gemini',

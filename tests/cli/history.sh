@@ -99,6 +99,34 @@ check 'before an undo, after it, after its undo' '6 14 8' \
     "$(for s in 13 14 15; do h effective then.jsonl --seq $s --json | wc -l; done | xargs)"
 rm -f then.* forked.*
 
+# ---- a short conversation ----------------------------------------------------------------------------
+while read -r role text; do echo "{\"role\":\"$role\",\"content\":\"$text\"}"; done <<'END' >short
+user プロジェクト初期化して
+assistant npm init実行しました
+user Reactをインストール
+assistant インストール完了
+user App.tsxを作成
+assistant 作成しました
+user ボタンコンポーネント追加
+assistant Button.tsxを作成
+user スタイル調整
+assistant CSSを更新
+user ビルド実行
+assistant 成功しました
+END
+h append short.jsonl <short >/dev/null
+has 'a condense keeps its facts' ' 2 of 2 facts kept' "$(h condense short.jsonl)"
+has 'it names the files' 'App.tsx, Button.tsx' "$(view short.jsonl)"
+check 'no heading is empty' 0 "$(view short.jsonl | grep -c '\\n- *\\n\|\\n- *"\|## [^\\]*\\n\\n')"
+
+# ---- a condense imported from Roo ----------------------------------------------------------------------
+mkdir -p roo
+echo '[{"role":"user","content":"一","ts":1000,"condenseParent":"C"},{"role":"assistant","content":"둘","ts":2000,"condenseParent":"C"},{"role":"assistant","content":"まとめ","ts":2999,"isSummary":true,"condenseId":"C"},{"role":"user","content":"三","ts":3000},{"role":"assistant","content":"四","ts":5000},{"role":"user","content":"다섯","ts":7000}]' >roo/api_conversation_history.json
+echo '[{"ts":1000,"say":"text"},{"ts":6000,"say":"condense_context","contextCondense":{"condenseId":"C"}}]' >roo/ui_messages.json
+h import roo/api_conversation_history.json roo/talk.jsonl >/dev/null
+check 'it takes effect at the time of its UI message' '一둘|一둘三|まとめ三四|まとめ三四다섯' \
+    "$(for s in 2 3 4 5; do h effective roo/talk.jsonl --seq $s | awk '{ printf "%s", $NF }'; echo; done | paste -sd'|')"
+
 # ---- forks, revisions, conflicts -------------------------------------------------------------------
 has 'fork' 'Forked' "$(h fork talk.jsonl other.jsonl 4)"
 echo '{"role":"user","content":"分かれ道 🍥"}' | h append other.jsonl >/dev/null
@@ -107,6 +135,20 @@ check 'without copying it' 1 "$(wc -l <other.jsonl)"
 has 'a fork continues on its own' '分かれ道' "$(view other.jsonl)"
 check 'the parent is not changed' 0 "$(view talk.jsonl | grep -c 分かれ道)"
 has 'diff' '[[5,12]]' "$(h diff talk.jsonl 4:0 12:0)"
+mkdir -p sub same task/messages
+out=$(h fork talk.jsonl sub/other.jsonl 4 2>&1); check 'a fork in another directory would not find its parent: exit 2' 2 $?
+has 'it says where a fork can be' 'sub/other.jsonl is not next to talk.jsonl, where a fork looks for its parent' "$out"
+out=$(h fork "$PWD/talk.jsonl" task/messages.jsonl 4 2>&1); check 'nor would one of a task: exit 2' 2 $?
+check 'nothing was written' '' "$(find sub task -type f)"
+out=$(h fork talk.jsonl missing/other.jsonl 4 2>&1); check 'nor in a directory that is missing: exit 2' 2 $?
+h fork sub/../talk.jsonl "$PWD/absolute.jsonl" 4 >/dev/null
+check 'the same directory under two names' 4 "$(visible absolute.jsonl)"
+mkdir -p tasks/one tasks/two && h append tasks/one/messages.jsonl <rows >/dev/null
+h fork tasks/one/messages.jsonl tasks/two/messages.jsonl 4 >/dev/null
+check 'a fork of a task is another task' 4 "$(visible tasks/two/messages.jsonl)"
+before=$(cat absolute.jsonl absolute.events.jsonl)
+out=$(h fork talk.jsonl absolute.jsonl 4 2>&1); check 'a name that is taken: exit 6' 6 $?
+check 'it stays as it was' "$before" "$(cat absolute.jsonl absolute.events.jsonl)"
 head=$(h status talk.jsonl --json | sed 's/.*"head":"\([0-9a-f]*\)".*/\1/')
 has 'the expected head' 'Pinned' "$(h pin talk.jsonl 1 --expect "$head")"
 echo '{"role":"user","content":"x"}' | h append talk.jsonl >/dev/null

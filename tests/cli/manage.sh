@@ -66,6 +66,13 @@ cp talk.jsonl spoken.jsonl
 "$maki" --config ko.yaml op manage.run "{\"conversation\":\"spoken.jsonl\",\"contextWindow\":$window,\"maxTokens\":100,\"policy\":\"roo\"}" >/dev/null
 has 'language: the headings of a summary' '## 이전 대화' "$(tail -3 spoken.events.jsonl)"
 
+# ---- automatic condensing off ------------------------------------------------------------------------
+cp talk.jsonl off.jsonl
+off=$(run "{\"conversation\":\"off.jsonl\",\"contextWindow\":$((whole * 100 / 120)),\"autoCondenseContext\":false}")
+has 'autoCondenseContext: false: it hides messages' '"action":"window"' "$off"
+has 'and asks no summarizer' '{"step":"condense","refused":"AUTO_CONDENSE_OFF"}' "$off"
+check 'nothing is condensed' 0 "$(grep -c '"type":"condense"' off.events.jsonl)"
+
 # ---- a run and its undo ------------------------------------------------------------------------------
 printf 'log: {level: info}\n' >log.yaml
 does=$("$maki" --config log.yaml op manage.run "{\"conversation\":\"talk.jsonl\",\"contextWindow\":$window,\"maxTokens\":100}" 2>log)

@@ -34,7 +34,16 @@ wrong 'of tokens' 2 'unknown subcommand cuont: did you mean count?' tokens cuont
 wrong 'an agent' 2 'unknown agent cluade: did you mean claude?' connect cluade
 wrong 'an option' 2 'unknown option --jsn: did you mean --json' history status x.jsonl --jsn
 wrong 'an option of serve' 2 'unknown option --prot: did you mean --port' serve --prot 1
-wrong 'no port' 2 '--port N: invalid value 八十' serve --port 八十
+wrong 'no port' 2 '--port N: invalid value 八十; a port is an integer from 0 to 65535' serve --port 八十
+wrong 'no time' 2 '--idle-timeout TIME: invalid value soon; a time is 30s, 250ms or 5m' serve --idle-timeout soon
+wrong 'no size' 2 '--max-body BYTES: invalid value 1x; a size is 64k, 10m or 1g' serve --max-body 1x
+wrong 'no level' 2 '--log-level LEVEL: invalid value loud; it is debug, info, warn or error' serve --log-level loud
+wrong 'no number of an operation' 2 '--limit N: not a number: -1' session list --limit -1
+wrong 'of an argument' 2 'history: SEQ: not a number: many' history rewind x.jsonl many
+wrong 'a revision' 2 '--seq N: not a number: x' history effective x.jsonl --seq x
+out=$("$maki" help nope 2>&1); check 'a name that shares two letters was not meant' '' "$(echo "$out" | grep 'did you mean')"
+wrong 'a file that is missing' 5 'cannot open there/is/none.jsonl: No such file or directory' history log there/is/none.jsonl
+check 'files that are missing: the error alone' 'maki tokens: none.txt: No such file or directory' "$("$maki" tokens count none.txt 2>&1)"
 
 # ---- appending by hand ----------------------------------------------------------------------------
 # append NAME CODE WORDS INPUT: is it refused, and is nothing left behind?

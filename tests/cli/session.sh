@@ -177,6 +177,13 @@ has 'it can be undone' 'Undone' "$("$maki" history undo $new)"
 : >"$MAKI_CONFIG"
 has 'a session without a channel has no limit' '"limit":0' "$(s limit $one --json)"
 
+# ---- an empty one ----------------------------------------------------------------------------------
+s resolve --agent blank --channel mail --sender 空 >/dev/null
+out=$(s status mail:空)
+has 'nothing is 0% of the window' 'context usage   0%, 0 of ' "$out"
+has 'in JSON too' '"contextUsage":"0%","tokens":0,' "$(s status mail:空 --json)"
+rm -r "$MAKI_HOME/agents/blank"
+
 # ---- names ----------------------------------------------------------------------------------------
 has 'a session by its name' '会議の議事録' "$(s show 仕事)"
 check 'in every command' "$(s status agent:proxy:仕事 --json)" "$(s status 仕事 --json)"

@@ -184,8 +184,8 @@ test('one demo at a time, and none without the command', async (t) => {
   const copied = await startMaki(t, { upstream: fake.url, file: alone });
   const none = await get(copied, '/maki/demo', { method: 'POST' });
   assert.equal(none.status, 404);
-  assert.match((await none.json()).error.message, /the program maki is not beside/);
-  // One that plays until it is told to end: a script in place of the command.
+  assert.match((await none.json()).error.message, /the program maki is not in the directory/);
+  // One that plays until a file exists: a script in place of the command.
   const stop = path.join(path.dirname(alone), 'stop');
   fs.writeFileSync(path.join(path.dirname(alone), 'maki'), `#!/bin/sh\nuntil [ -e ${stop} ]; do sleep 0.01; done\n`, { mode: 0o700 });
   assert.equal((await get(copied, '/maki/demo', { method: 'POST' })).status, 200);

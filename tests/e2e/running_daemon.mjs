@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
-import { build, startFake, startMaki, tempDirectory, until } from './lib.mjs';
+import { build, quiet, readConversations, startFake, startMaki, tempDirectory, until } from './lib.mjs';
 
 /** Run `maki ARGUMENTS` as a person with this home and no other settings would. */
 function run(home, args, env = {}) {
@@ -35,7 +35,9 @@ test('status, stop and connect find the daemon of the home directory', async (t)
   assert.equal(stop.code, 0, stop.err);
   assert.ok(stop.out.includes(`process ${pid}`));
   assert.equal(await maki.stop(), 0);
-  assert.equal(run(maki.home, ['status']).code, 11);
+  const config = path.join(maki.home, 'maki.yaml'); // its address: the default one may be in use on this machine
+  fs.writeFileSync(config, `serve: {listen: "${new URL(maki.url).host}"}\n`);
+  assert.equal(run(maki.home, ['status'], { MAKI_CONFIG: config }).code, 11);
   assert.equal(fs.existsSync(path.join(maki.home, 'serve.pid')), false);
 });
 
@@ -68,6 +70,20 @@ test('without a daemon the address is that of maki.yaml', (t) => {
     assert.ok(connect.out.includes(`ANTHROPIC_BASE_URL=`) && connect.out.includes(url), connect.out + connect.err);
     assert.ok(run(home, ['status'], { MAKI_CONFIG: config }).err.includes(url));
   }
+});
+
+test('stop leaves the daemon of another home alone, unless it is named', async (t) => {
+  const maki = await startMaki(t, { upstream: 'http://127.0.0.1:1' });
+  const home = tempDirectory(t);
+  const config = path.join(home, 'maki.yaml');
+  fs.writeFileSync(config, `serve: {listen: "${new URL(maki.url).host}"}\n`);
+  const stop = run(home, ['stop'], { MAKI_CONFIG: config });
+  assert.equal(stop.code, 3, stop.out);
+  assert.ok(stop.err.includes(`the daemon at ${maki.url} records into ${maki.home}`), stop.err);
+  assert.ok(stop.err.includes(`maki stop --url ${maki.url}`), stop.err);
+  assert.ok(run(home, ['status'], { MAKI_CONFIG: config }).out.includes(`records into ${maki.home}`));
+  assert.equal(run(home, ['stop', '--url', maki.url]).code, 0);
+  assert.equal(await maki.stop(), 0);
 });
 
 test('a daemon that was named and does not answer is not replaced by another', (t) => {
@@ -133,4 +149,79 @@ test('doctor checks configuration, state directory, daemon, port and provider', 
   assert.match(reached.out, /ok     provider: 偽, model fake-1/);
   const maki = await startMaki(t, { upstream: fake.url, home });
   assert.ok(doctor('').out.includes(`ok     daemon: runs at ${maki.url} and records`));
+});
+
+test('x-maki-session may be a name of any language', async (t) => {
+  const fake = await startFake(t);
+  const maki = await startMaki(t, { upstream: fake.url });
+  const utf8 = (name) => Buffer.from(name).toString('latin1'); // as curl sends it
+  const names = [['料理 🍳', utf8('料理 🍳')], ['my run', 'my run'], ['café', 'café'], ['둘"째', utf8('둘"째')], ['長'.repeat(99), utf8('長'.repeat(99))]];
+  for (const [name, sent] of names) {
+    const body = JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content: `I am ${name}` }] });
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer key', 'x-maki-session': sent };
+    await new Promise((resolve, reject) => http.request(`${maki.url}/v1/chat/completions`, { method: 'POST', headers }, (reply) =>
+      reply.resume().on('end', resolve)).on('error', reject).end(Buffer.from(body))); // of a string, Node writes the head as UTF-8, too
+  }
+  await quiet(maki);
+  for (const name of ['料理 🍳', 'my run', 'café', '둘째', '長'.repeat(48)]) {
+    const shown = run(maki.home, ['session', 'show', name]);
+    assert.equal(shown.code, 0, shown.err);
+    assert.match(shown.out, /I am/);
+  }
+});
+
+test('a session that is deleted while the daemon has it open is gone; what its client says next begins another', async (t) => {
+  const fake = await startFake(t);
+  const home = tempDirectory(t);
+  const sessions = path.join(home, 'agents/proxy/sessions');
+  const maki = await startMaki(t, { upstream: fake.url, home });
+  const ask = (messages, headers = {}, stream = false) => fetch(`${maki.url}/v1/chat/completions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: 'Bearer key', ...headers },
+    body: JSON.stringify({ model: 'gpt-4o', messages, stream }),
+  });
+  const say = async (messages, text, headers) => {
+    messages.push({ role: 'user', content: text });
+    const reply = await (await ask(messages, headers)).json();
+    messages.push(reply.choices[0].message);
+    await quiet(maki);
+  };
+  const texts = () => readConversations(home).map(({ said }) => said.map(({ text }) => text));
+  const remove = () => {
+    const [{ id }, ...others] = readConversations(home);
+    assert.equal(others.length, 0);
+    const done = run(home, ['session', 'delete', id, '--yes']);
+    assert.equal(done.code, 0, done.err);
+    return id;
+  };
+
+  for (const headers of [{}, { 'x-maki-session': 'cooking' }, { 'x-session-id': 'c1' }]) {
+    const messages = [];
+    await say(messages, 'first', headers);
+    await say(messages, 'second', headers);
+    const deleted = remove();
+    assert.deepEqual(fs.readdirSync(sessions).filter((name) => name.includes(deleted)), []);
+    await say(messages, 'third', headers);
+    await say(messages, 'fourth', headers);
+    assert.deepEqual(texts(), [messages.map(({ content }) => content)], 'all that the client sent is in one new log');
+    assert.notEqual(readConversations(home)[0].id, deleted);
+    remove();
+  }
+
+  // while a reply arrives: it is not recorded, the client has it whole, and the next request is recorded again
+  const messages = [{ role: 'user', content: 'slowly fake:hold:2' }];
+  const reply = await ask(messages, {}, true);
+  const reader = reply.body.getReader();
+  await reader.read();
+  const deleted = remove();
+  await reader.cancel();
+  await quiet(maki);
+  assert.deepEqual(fs.readdirSync(sessions).filter((name) => name.endsWith('.jsonl')), []);
+  await say([], 'afterwards', {});
+  assert.deepEqual(texts().map(([first]) => first), ['afterwards']);
+
+  await maki.stop('SIGKILL');
+  await startMaki(t, { upstream: fake.url, home });
+  assert.deepEqual(texts().map(([first]) => first), ['afterwards']);
+  assert.equal(fs.readdirSync(sessions).some((name) => name.includes(deleted)), false);
 });

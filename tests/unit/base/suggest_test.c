@@ -17,7 +17,7 @@ static const char *const names[] = { "enabled", "base_dir", "compression_thresho
 static const struct nearest_row { const char *name, *want; } nearests[] = {
     { "enabeld", "enabled" }, { "ENABLED", "enabled" }, { "compresion_treshold", "compression_threshold" },
     { "sqlite", "sqlite-vec" }, { "要釣", "要約" }, { "zzz", "" }, { "x", "" }, { "", "" },
-    { "completely different words", "" },
+    { "completely different words", "" }, { "sqrt", "" },
 };
 /* clang-format on */
 

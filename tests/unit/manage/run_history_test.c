@@ -201,6 +201,29 @@ static void check_saved_too_little(const directory *f)
     maki_conv_close(conv);
 }
 
+/* The offline summarizer with a budget in which no fact has space. */
+static void check_no_facts(const directory *f)
+{
+    maki_offline options = MAKI_OFFLINE_INIT;
+    options.budget = 3;
+    maki_summarizer summarizer = maki_summarizer_offline_with(&options);
+    maki_conv *conv = open_talk(directory_file(f, "nofacts.jsonl"), false);
+    maki_change change;
+    maki_err err = { 0 };
+    talk(conv, 40);
+    uint64_t events = events_of(conv);
+    tap_row("by hand, a summary that keeps no fact is refused, and nothing is written");
+    CHECK_EQ(maki_conv_condense(conv, NULL, 3, &summarizer, &change, &err), MAKI_REFUSED);
+    CHECK_CSTR(err.code, "SUMMARY_EMPTY");
+    CHECK_EQ(events_of(conv), events);
+    tap_row("in a run the next step of the policy follows");
+    maki_manage_in in = in_window(conv, 99, &summarizer);
+    maki_manage_report r = manage(conv, &in);
+    CHECK_CSTR(maki_step_name(r.action), "truncate");
+    CHECK(logged("condense_failed reason=SUMMARY_EMPTY fallback=truncate"));
+    maki_conv_close(conv);
+}
+
 /* ---- dry run -------------------------------------------------------------------------------------------------- */
 
 static void check_dry_run(const directory *f)
@@ -466,6 +489,7 @@ int main(void)
     maki_env env = maki_env_system();
     lines = maki_buf_new(env.alloc, 1 << 20);
     check_saved_too_little(&f);
+    check_no_facts(&f);
     check_back_off(&f);
     check_dry_run(&f);
     check_cancel(&f);

@@ -140,7 +140,7 @@ static const struct shape_row {
     { "Gemini: a call with its signature",
       "{\"role\":\"assistant\",\"content\":[{\"type\":\"tool_use\",\"id\":\"call_look_0\",\"name\":\"look\",\"input\":{\"q\":1},\"original\":{\"thoughtSignature\":\"x\"}}]}", 100,
       "[{\"type\":\"call\",\"id\":\"call_look_0\",\"name\":\"look\",\"input\":\"{\\\"q\\\":1}\"}]" },
-    { "Ollama: images beside the text, thinking, arguments that are objects",
+    { "Ollama: images next to the text, thinking, arguments that are objects",
       "{\"role\":\"user\",\"content\":\"何?\",\"images\":[\"iVBORw0KGgo=\"]}", 100,
       "[{\"type\":\"text\",\"text\":\"何?\"},{\"type\":\"image\",\"mediaType\":\"image/png\",\"bytes\":8,\"data\":\"iVBORw0KGgo=\"}]" },
     { "Ollama: a call", "{\"role\":\"assistant\",\"content\":\"\",\"thinking\":\"t\",\"tool_calls\":[{\"function\":{\"name\":\"f\",\"arguments\":{\"a\":[1,2]}}}]}", 100,

@@ -179,9 +179,11 @@ static void check_views(const char *home, const char *want, uint64_t want_rows)
 
 /* ---- scenes -------------------------------------------------------------------------------------------- */
 
+#define R(text) "<system-reminder>" text "</system-reminder>"
+
 typedef struct scene {
     const char *name;
-    turn turns[6];
+    turn turns[7];
     const char *views; /* afterwards, sorted, one a line */
     uint64_t rows;     /* in all logs */
 } scene;
@@ -238,6 +240,22 @@ static const scene scenes[] = {
         SAY("u:a|a:1|u:b", "2", .path = "/日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本日本"),
         SAY("u:a|a:1|u:b|a:2|u:c", "3") },
       "u:a|a:1|u:b|a:2|u:c|a:3", 6 },
+    { "resumed with the date in another message (Qwen Code): the same conversation",
+      { SAY("u:" R("in /a") "|u:" R("Monday") "hi", "hello"),
+        SAY("u:" R("in /a") "|u:" R("Monday") "hi|a:hello|u:b", "2"),
+        SAY("u:" R("in /a, c.txt") "|u:hi|a:hello|u:b|a:2|u:" R("Tuesday") "c", "3"),
+        SAY("u:" R("in /a, c.txt") "|u:hi|a:hello|u:b|a:2|u:" R("Tuesday") "c|a:3|u:d", "4"),
+        SAY("u:hi|a:hello|u:b|a:2|u:" R("new") "|u:c|a:3|u:d|a:4|u:" R("Friday") "|u:e", "5") },
+      "u:" R("in /a") "|u:" R("Monday") "hi|a:hello|u:b|a:2|u:" R("Tuesday") "c|a:3|u:d|a:4|u:" R("Friday") "|u:e|a:5", 12 },
+    { "two directories, the same words and reply: none of them is continued by guessing",
+      { SAY("u:" R("in /a") "|u:hi", "hello"), SAY("u:" R("in /b") "|u:hi", "hello"),
+        SAY("u:" R("in /a") "|u:hi|a:hello|u:a", "1"), SAY("u:" R("in /b") "|u:hi|a:hello|u:b", "2"),
+        SAY("u:" R("in /c") "|u:hi|a:hello|u:c", "3"),
+        SAY("u:" R("in /d") "|u:hi|a:hello|u:a|a:1|u:d", "4") },
+      "u:" R("in /a") "|u:hi|a:hello|u:a|a:1|u:d|a:4\nu:" R("in /b") "|u:hi|a:hello|u:b|a:2\nu:" R("in /c") "|u:hi|a:hello|u:c|a:3", 17 },
+    { "reminders without a reply join nothing",
+      { SAY("u:" R("in /a") "|u:hi", "", .status = 500), SAY("u:" R("in /b") "|u:hi", "hello") },
+      "u:" R("in /a") "|u:hi\nu:" R("in /b") "|u:hi|a:hello", 5 },
     { "but not when the client names it",
       { SAY("u:a", "1", .client = "c"), SAY("u:a|a:1|u:b", "2", .client = "c", .system = "now you plan") },
       "u:a|a:1|u:b|a:2", 4 },

@@ -321,8 +321,9 @@ static void test_again(void)
         for (int i = 0; i < 10; i++) {
             char said[200];
             snprintf(said, sizeof said,
-                     "Please look at step %d of part %d again, it is slow on my machine.", i,
-                     round);
+                     "Please look at step %d of part %d again: src/part%d/step%d.c:%d fails with "
+                     "E%d%d on build-%d.internal.",
+                     i, round, round, i, 100 + 7 * i, 40 + round, 10 + i, round);
             put_json(&talk,
                      i % 2 ? "{\"role\":\"assistant\",\"content\":"
                            : "{\"role\":\"user\",\"content\":",

@@ -79,7 +79,67 @@ static const struct back_row { const char *name; maki_protocol protocol; reply_f
     { "Gemini CLI: ids of its own", MAKI_WIRE_GEMINI, EVENTS, "{'candidates':[{'content':{'parts':[{'text':'t','thought':true},{'text':'Let me'}]}}]}\n{'candidates':[{'content':{'parts':[{'text':' look.'},{'functionCall':{'name':'f','args':{'a':1,'b':'c'}}}]}}]}\n",
       "{'contents':[{'parts':[{'text':'Let me look.'},{'functionCall':{'id':'f_1794_0','args':{'b':'c','a':1},'name':'f'},'thoughtSignature':'skip'}],'role':'model'}]}" },
 };
+
+/* A message of the user with reminders, and one that is the same without reminders, but not with them. */
+static const struct reminder_row { const char *name; bool same; const char *a, *b; } reminder_rows[] = {
+    { "at the beginning",            true,  "{'role':'user','content':'<system-reminder>\\nMonday\\n</system-reminder>\\nhi'}", "{'role':'user','content':'hi'}" },
+    { "another one",                 true,  "{'role':'user','content':'<system-reminder>1</system-reminder>hi'}", "{'role':'user','content':'<system-reminder>2</system-reminder>\\n\\nhi'}" },
+    { "several",                     true,  "{'role':'user','content':' <system-reminder>1</system-reminder>\\n<system-reminder><b>2</system-reminder>hi'}", "{'role':'user','content':'hi'}" },
+    { "a block of its own",          true,  "{'role':'user','content':[{'type':'text','text':'<system-reminder>1</system-reminder>'},{'type':'text','text':'hi'}]}", "{'role':'user','content':'hi'}" },
+    { "a later block",               true,  "{'role':'user','content':[{'type':'text','text':'hi'},{'type':'text','text':'<system-reminder>1</system-reminder>\\n'}]}", "{'role':'user','content':'hi'}" },
+    { "escaped",                     true,  "{'role':'user','content':'\\u003csystem-reminder\\u003e<1>\\u003c/system-reminder>日本'}", "{'role':'user','content':'日本'}" },
+    { "with an image",               true,  "{'role':'user','content':[{'type':'text','text':'<system-reminder>1</system-reminder>'},{'type':'image_url','image_url':{'url':'http://x'}}]}", "{'role':'user','content':[{'type':'image_url','image_url':{'url':'http://x'}}]}" },
+    { "after a result",              true,  "{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':'a'},{'type':'text','text':'<system-reminder>1</system-reminder>'}]}", "{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':'a'}]}" },
+    { "in the middle of a text",     false, "{'role':'user','content':'what is <system-reminder>1</system-reminder>?'}", "{'role':'user','content':'what is ?'}" },
+    { "that does not end",           false, "{'role':'user','content':'<system-reminder>1 hi'}", "{'role':'user','content':'hi'}" },
+    { "another tag",                 false, "{'role':'user','content':'<system-reminders>1</system-reminders>hi'}", "{'role':'user','content':'hi'}" },
+    { "the second does not end",     false, "{'role':'user','content':'<system-reminder>1</system-reminder><system-reminder>hi'}", "{'role':'user','content':'hi'}" },
+    { "of the assistant",            false, "{'role':'assistant','content':'<system-reminder>1</system-reminder>hi'}", "{'role':'assistant','content':'hi'}" },
+    { "in a result",                 false, "{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':'<system-reminder>1</system-reminder>a'}]}", "{'role':'user','content':[{'type':'tool_result','tool_use_id':'1','content':'a'}]}" },
+    { "another text",                false, "{'role':'user','content':'<system-reminder>1</system-reminder>hi'}", "{'role':'user','content':'<system-reminder>1</system-reminder>ho'}" },
+};
 /* clang-format on */
+
+static void add_json(maki_canon_prefix *prefix, const char *json)
+{
+    maki_env env = maki_env_system();
+    maki_buf text = maki_buf_new(env.alloc, MOST);
+    maki_err err = { 0 };
+    maki_str row;
+    if (CHECK_STATUS(maki_json_check(quotes(&text, json), &row, &err), MAKI_OK, &err))
+        CHECK_STATUS(maki_canon_add(&env, prefix, row, &err), MAKI_OK, &err);
+    maki_buf_free(&text);
+}
+
+static void run_reminder(const struct reminder_row *row)
+{
+    maki_canon_prefix a = { { 0 }, { 0 } }, b = a;
+    tap_row("a reminder %s%s", row->same ? "does not count: " : "counts: ", row->name);
+    add_json(&a, row->a);
+    add_json(&b, row->b);
+    CHECK(memcmp(a.all, b.all, sizeof a.all) != 0);
+    CHECK_EQ(memcmp(a.stripped, b.stripped, sizeof a.stripped) == 0, row->same);
+}
+
+static void test_reminder_messages(void)
+{
+    static const char reminder[] =
+        "{'role':'user','content':[{'type':'text','text':'<system-reminder>1</system-reminder>'}]}",
+                      said[] = "{'role':'user','content':'hi'}",
+                      empty[] = "{'role':'user','content':''}";
+    maki_canon_prefix a = { { 0 }, { 0 } }, b = a, c = a;
+    tap_row(
+        "a message of reminders alone does not count, an empty one does; without reminders both are equal");
+    add_json(&a, said);
+    CHECK(memcmp(a.all, a.stripped, sizeof a.all) == 0);
+    add_json(&b, reminder);
+    add_json(&b, said);
+    CHECK(memcmp(a.all, b.all, sizeof a.all) != 0);
+    CHECK(memcmp(a.stripped, b.stripped, sizeof a.stripped) == 0);
+    add_json(&c, empty);
+    add_json(&c, said);
+    CHECK(memcmp(a.stripped, c.stripped, sizeof a.stripped) != 0);
+}
 
 static void canon_of(const char *json, unsigned char out[MAKI_PREFIX_LEN])
 {
@@ -238,6 +298,9 @@ int main(void)
         run(&rows[i]);
     for (size_t i = 0; i < COUNT(back_rows); i++)
         run_back(&back_rows[i]);
+    for (size_t i = 0; i < COUNT(reminder_rows); i++)
+        run_reminder(&reminder_rows[i]);
+    test_reminder_messages();
     test_deep();
     test_wide();
     test_chain();
