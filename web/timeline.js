@@ -99,7 +99,7 @@ export class Timeline extends Component {
   render({ outline, target, scroller, label }, { rows }) {
     const isError = target?.ev && outline.errors.some((e) => e.ev === target.ev);
     const focusKey = target?.seq ?? (target?.ev ? (isError ? errorKey(target.ev) : stepKey(target.ev)) : null);
-    return html`<${VirtualList} class="timeline" role="feed" label=${label} rows=${rows} scroller=${scroller} focusKey=${focusKey}
+    return html`<${VirtualList} class="timeline" label=${label} rows=${rows} scroller=${scroller} focusKey=${focusKey}
       onRange=${(first, last) => this.load(first, last)} renderRow=${(i) => this.renderRow(i)}/>`;
   }
 }

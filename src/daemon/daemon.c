@@ -20,7 +20,6 @@
 #include "daemon/broadcast.h"
 #include "daemon/demo.h"
 #include "daemon/event_fifo_reader.h"
-#include "daemon/demo.h"
 #include "daemon/forwarding.h"
 #include "daemon/last_failure.h"
 #include "daemon/metrics.h"

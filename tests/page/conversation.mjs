@@ -1,7 +1,7 @@
 // conversation.mjs -- a conversation: its window and figures, the timeline with every kind of message and step, requests.
 import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { assert, message, op, pageTest, run, said, session, shows, start, turns, until } from './kit.mjs';
+import { append, assert, message, op, pageTest, run, said, session, shows, start, turns, until } from './kit.mjs';
 import { clients, SAID, talkInAll } from './talks.mjs';
 
 pageTest('a conversation in every protocol: what was said, calls with their results, the newest request', async ({ t, open }) => {
@@ -9,7 +9,7 @@ pageTest('a conversation in every protocol: what was said, calls with their resu
   const ids = await talkInAll(maki);
   for (const [name, id] of Object.entries(ids)) {
     const page = await open(maki, { at: `#/c/${id}` });
-    const timeline = page.locator('[role=feed]');
+    const timeline = page.locator('.timeline');
     await page.locator('.msg.user strong', { hasText: 'fish' }).first().waitFor(); // Markdown is rendered
     assert.equal(await page.locator('.msg.user code', { hasText: 'roll' }).count() > 0, true, name);
     const call = timeline.locator('.tool', { hasText: 'read_file' });
@@ -131,6 +131,7 @@ function steps(maki, file) {
   const history = (...args) => JSON.parse(run(maki, ['history', ...args, '--json']));
   const did = {};
   did.rewind = history('rewind', file, '38');
+  append(maki, file, turns(1)); // what comes after a rewind is no part of the folded range
   did.pin = history('pin', file, '3');
   did.trim = history('trim', file, '5', '--head', '20', '--tail', '20');
   did.truncate = history('truncate', file, '--fraction', '0.3');

@@ -102,7 +102,7 @@ pageTest('compare two points: added, hidden', async ({ t, open }) => {
   await page.getByRole('button', { name: 'Compare …' }).click();
   const dialog = page.locator('dialog');
   await dialog.locator('.change').waitFor();
-  await dialog.getByRole('spinbutton').first().fill('38');
+  await dialog.getByRole('textbox').first().fill('38');
   await dialog.getByRole('button', { name: 'Compare', exact: true }).click();
   await until('what was added and hidden', async () => {
     const text = await dialog.innerText();
