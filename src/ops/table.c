@@ -619,6 +619,7 @@ const maki_op_row maki_op_table[] = {
                 { "thread", "string", "in a thread: the id of its parent", 0 },
                 { "agent", "string", "\"default\" by default", 0 },
                 { "scope", "string", "global, per-group or per-sender; agents.AGENT.scope by default", 0 },
+                { "client", "string", "the program that creates it, for session.list", 0 },
                 { "new", "boolean", "archive the current one and create another with its key", 0 },
                 HOME),
          FIELDS({ "made", "boolean", "it is new", 1 }, SESSION_FIELDS,

@@ -25,8 +25,8 @@ static bool is_letter(char c)
     return (unsigned char)c >= 0x80 || maki_is_word(c);
 }
 
-/* Does it say what a text is about? */
-static bool is_telling(maki_str word)
+/* Is it a word that a text is about, not one that joins? */
+static bool is_content_word(maki_str word)
 {
     for (size_t i = 0; i < word.len; i++) {
         if ((unsigned char)word.ptr[i] >= 0x80) return word.len >= 6;
@@ -38,7 +38,8 @@ static bool is_telling(maki_str word)
 static void add_word(maki_focus *focus, maki_str word)
 {
     size_t space = sizeof focus->text - focus->len;
-    if (!is_telling(word) || focus->count == MAKI_FOCUS_WORDS || word.len * 2 + 1 > space) return;
+    if (!is_content_word(word) || focus->count == MAKI_FOCUS_WORDS || word.len * 2 + 1 > space)
+        return;
     size_t n = maki_fold(word, focus->text + focus->len, space - 1);
     if (n == 0) return;
     focus->len += n;
