@@ -15,13 +15,15 @@
 #include "base/json_print.h"
 #include "base/str_util.h"
 #include "cli.h"
+#include "demo_managed.h"
 #include "http.h"
 
 static const char usage[] =
     "maki demo [--url URL] [--once]\n"
     "\n"
     "A sample agent holds three conversations through the daemon, with a fake provider: no key is needed\n"
-    "and nothing leaves this machine.  They are recorded like any other conversation.\n"
+    "and nothing leaves this machine.  They are recorded like any other conversation.  A fourth one, longer, is\n"
+    "kept within a small window: pinned, trimmed, condensed, and a step undone.\n"
     "\n";
 
 static const char notes[] = "\n"
@@ -37,6 +39,7 @@ typedef struct demo_turn {
     const char *user;
     const char *text_before, *tool, *arguments, *result;
     const char *reply;
+    bool limited; /* the provider refuses the first request: 429 */
 } demo_turn;
 
 enum { TURNS_MAX = 3, CALL_ID_MAX = 64 };
@@ -49,27 +52,28 @@ static const struct demo_conversation {
       { { "The login page crashes for new users. Please find out why.",
           "I will look at the code first.", "read_file", "{\"path\":\"src/login.c\"}",
           "1  char *greeting(const user *u)\n2  {\n3      return concat(\"Hello \", u->profile->name);\n4  }\n",
-          "Line 3 reads u->profile->name, and a new user has no profile yet. I can add a check." },
+          "Line 3 reads u->profile->name, and a new user has no profile yet. I can add a check.",
+          false },
         { "Do that, and run the tests.", "Writing the fix.", "edit_file",
           "{\"path\":\"src/login.c\",\"line\":3,\"text\":\"    if (!u->profile) return concat(\\\"Hello\\\", "
           "\\\"\\\");\"}",
           "written; 14 tests passed",
-          "Fixed. A new user is greeted without a name, and all 14 tests pass." },
-        { .user = "Thanks!", .reply = "You are welcome. 🍣" } } },
+          "Fixed. A new user is greeted without a name, and all 14 tests pass.", false },
+        { .user = "Thanks!", .reply = "You are welcome. 🍣", .limited = true } } },
     { "日本語: 遅い検索",
       "あなたは慎重なプログラマーです。",
       { { "検索が遅いです。原因を調べてください。", "まず計測します。", "run_command",
           "{\"command\":\"perf report --stdio | head -3\"}", "62.1%  scan_rows\n 9.4%  memcpy\n",
-          "時間の 62 % は scan_rows です。索引がないため、毎回すべての行を読んでいます。" },
+          "時間の 62 % は scan_rows です。索引がないため、毎回すべての行を読んでいます。", false },
         { "索引を追加してください。", "追加して、もう一度計測します。", "run_command",
           "{\"command\":\"make bench\"}", "search: 41.0 ms -> 0.8 ms\n",
-          "索引を追加しました。検索は 41 ミリ秒から 0.8 ミリ秒になりました。🎏" } } },
+          "索引を追加しました。検索は 41 ミリ秒から 0.8 ミリ秒になりました。🎏", false } } },
     { "中文：翻译说明书",
       "你是一位细心的技术作者。",
       { { "请把 README 的第一段翻译成中文。", "我先读一下原文。", "read_file",
           "{\"path\":\"README.md\"}",
           "Maki keeps every word of a conversation; what a model is sent is a view of it.\n",
-          "“Maki 保留对话中的每一个字，只发送放得下的部分。”" },
+          "“Maki 保留对话中的每一个字，只发送放得下的部分。”", false },
         { .user = "很好，谢谢。", .reply = "不客气！还有别的段落需要翻译吗？" } } },
 };
 
@@ -171,6 +175,13 @@ static int play_turn(agent *a, const demo_turn *turn, maki_err *err)
         if (status != 200) return status;
         print_line(a, "tool", turn->result);
         append_text(a, "tool", call_id, turn->result);
+    }
+    if (turn->limited) {
+        int status = send_request(
+            a, "Content-Type: application/json\r\nUser-Agent: maki-demo\r\nx-fake: 429\r\n",
+            call_id, err);
+        if (status != 429) return status;
+        print_line(a, "provider", "429, too many requests: sent again");
     }
     return play_reply(a, turn->reply, NULL, call_id, err);
 }
@@ -280,7 +291,16 @@ static int play(servers *s, bool once, maki_err *err)
             return maki_status_exit(MAKI_UPSTREAM);
         }
     }
-    printf("Three conversations are in the log:  maki session list  |  maki session show ID\n");
+    printf(
+        "%sEnglish: a long one, kept within a small window%s\n  condensed, trimmed, a step undone\n\n",
+        a.style.bold, a.style.off);
+    int status = cli_demo_managed(&s->daemon, err);
+    if (status == 0) return cli_fail("demo", err);
+    if (status != 200) {
+        fprintf(stderr, "maki demo: the daemon answered HTTP %d\n", status);
+        return maki_status_exit(MAKI_UPSTREAM);
+    }
+    printf("Four conversations are in the log:  maki session list  |  maki session show ID\n");
     if (s->daemon_pid > 0 && !once && isatty(STDIN_FILENO)) wait_for_user(s);
     return 0;
 }

@@ -165,6 +165,7 @@ maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer
     if (in->config)
         st = maki_summary_settings_read(in->config, in->profile, in->task, &out->settings, err);
     if (st != MAKI_OK) return st;
+    out->settings.focus = in->focus;
     out->by_model = (maki_model_summary){ .env = in->env,
                                           .model = in->model,
                                           .settings = &out->settings,

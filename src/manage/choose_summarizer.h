@@ -27,6 +27,7 @@ typedef struct maki_summarizer_in {
     maki_str agent;            /* its provider is the default */
     maki_str profile;          /* as in summary_settings.h */
     bool task;
+    maki_str focus; /* what a summary must keep above all; len 0: nothing */
     /* The provider and model that answer the conversation, and their window (0: unknown).  The model also summarizes
      * when the summarizing provider is the same and has no model of its own in the configuration. */
     maki_str provider, answering;

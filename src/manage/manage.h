@@ -25,7 +25,8 @@ typedef struct maki_manage_in {
     double threshold;        /* percent of the window at which a run begins; over 100: never */
     double threshold_tokens; /* the same in tokens; 0: none; the lower one applies */
     bool force;              /* now, at any fill level */
-    bool truncate_only;      /* no step that summarizes: autoCondenseContext is false */
+    bool focused;       /* the summarizer has a focus: no summary that was prepared without it */
+    bool truncate_only; /* no step that summarizes: autoCondenseContext is false */
     size_t keep; /* newest messages that a condense leaves when its step does not say; 0: 3 */
     const maki_policy *policy;
     const maki_summarizer *summarizer;

@@ -72,8 +72,11 @@ maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_
 {
     maki_change change = { 0 };
     double target = maki_step_target(r, step) - r->in->other_tokens;
-    maki_status st = maki_prepared_condense(r->conv, NULL, keep_of(r, step), target,
-                                            r->in->summarizer, &change, err);
+    maki_status st =
+        r->in->focused
+            ? maki_conv_condense(r->conv, NULL, keep_of(r, step), r->in->summarizer, &change, err)
+            : maki_prepared_condense(r->conv, NULL, keep_of(r, step), target, r->in->summarizer,
+                                     &change, err);
     return finish_hide(r, st, &change, effect);
 }
 

@@ -42,3 +42,27 @@ void maki_put_view_change(maki_jw *out, const maki_view_change *did)
     maki_jw_print(out, "'restored':%I,'shortened':%I,'expanded':%I,'effect':%z", did->restored,
                   did->shortened, did->expanded, words);
 }
+
+void maki_put_only_in(maki_jw *out, const char *name, const maki_view *view, const maki_view *other)
+{
+    maki_jw_field_array(out, name);
+    for (size_t i = 0; i < view->count; i++) {
+        const maki_view_item *item = &view->items[i];
+        for (uint64_t seq = item->from; item->from && seq <= item->to; seq++) {
+            uint64_t first = seq;
+            while (seq <= item->to && !maki_view_has(other, seq))
+                seq++;
+            if (seq == first) continue;
+            maki_jw_print(out, "[%i,%i]", first, seq - 1);
+        }
+    }
+    maki_jw_end_array(out);
+}
+
+bool maki_view_has_synthetic(const maki_view *view, uint64_t ev)
+{
+    for (size_t i = 0; i < view->count; i++) {
+        if (view->items[i].from == 0 && view->items[i].synthetic->ev == ev) return true;
+    }
+    return false;
+}

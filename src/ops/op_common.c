@@ -46,6 +46,7 @@ maki_status maki_choose_summarizer(const maki_op_call *call, const maki_run_limi
                               .agent = maki_str_of(limits->agent),
                               .profile = maki_str_of(limits->profile),
                               .task = task,
+                              .focus = maki_in_text(call, "focus"),
                               .provider = maki_str_of(limits->provider),
                               .answering = maki_str_of(limits->model),
                               .window = limits->window,

@@ -347,39 +347,13 @@ static maki_status revision_field(const maki_op_call *call, const char *name, ui
     return st;
 }
 
-/* The messages of `view` that `other` does not have, as ranges. */
-static void write_only_in(maki_jw *out, const char *name, const maki_view *view,
-                          const maki_view *other)
-{
-    maki_jw_field_array(out, name);
-    for (size_t i = 0; i < view->count; i++) {
-        const maki_view_item *item = &view->items[i];
-        for (uint64_t seq = item->from; item->from && seq <= item->to; seq++) {
-            uint64_t first = seq;
-            while (seq <= item->to && !maki_view_has(other, seq))
-                seq++;
-            if (seq == first) continue;
-            maki_jw_print(out, "[%i,%i]", first, seq - 1);
-        }
-    }
-    maki_jw_end_array(out);
-}
-
-static bool has_synthetic(const maki_view *view, uint64_t ev)
-{
-    for (size_t i = 0; i < view->count; i++) {
-        if (view->items[i].from == 0 && view->items[i].synthetic->ev == ev) return true;
-    }
-    return false;
-}
-
 static void write_only_synthetic(maki_jw *out, const char *name, const maki_view *view,
                                  const maki_view *other)
 {
     maki_jw_field_array(out, name);
     for (size_t i = 0; i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
-        if (item->from == 0 && !has_synthetic(other, item->synthetic->ev)) {
+        if (item->from == 0 && !maki_view_has_synthetic(other, item->synthetic->ev)) {
             maki_jw_int(out, (int64_t)item->synthetic->ev);
         }
     }
@@ -443,9 +417,9 @@ maki_status maki_op_history_diff(maki_op_call *call, maki_jw *out, maki_err *err
     if (st == MAKI_OK) st = maki_conv_total(right, b, &total_b, err);
     if (st == MAKI_OK) {
         maki_jw_object(out);
-        write_only_in(out, "onlyA", a, b);
+        maki_put_only_in(out, "onlyA", a, b);
         write_only_synthetic(out, "madeOnlyA", a, b);
-        write_only_in(out, "onlyB", b, a);
+        maki_put_only_in(out, "onlyB", b, a);
         write_only_synthetic(out, "madeOnlyB", b, a);
         write_changed(out, a, b);
         maki_jw_print(out, "'messagesA':%i,'messagesB':%i,'tokensA':%f,'tokensB':%f}",

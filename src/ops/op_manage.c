@@ -24,6 +24,7 @@
 #include "reference/run.h"
 #include "store/event_fifo.h"
 #include "token/family.h"
+#include "wire/content_part.h"
 
 static maki_status check_positive(const maki_op_call *call, const char *name, maki_err *err)
 {
@@ -150,6 +151,85 @@ static void write_steps(maki_jw *out, const maki_manage_report *report, bool pre
     maki_jw_end_array(out);
 }
 
+/* ---- what a dry run would leave ------------------------------------------------------------------------ */
+
+enum { SHORTENS_MAX = 200, SUMMARY_TEXT_MAX = 1 << 20 };
+
+typedef struct preview {
+    maki_view before;       /* in the arena of the call */
+    const maki_view *after; /* as long as nothing else asks for a view */
+    maki_buf summary;       /* the texts of the summaries that would be there */
+} preview;
+
+static maki_status begin_preview(preview *p, const maki_op_call *call, maki_conv *conv,
+                                 maki_err *err)
+{
+    const maki_view *view;
+    *p = (preview){ .summary = maki_buf_new(call->m->env.alloc, SUMMARY_TEXT_MAX) };
+    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    return st == MAKI_OK ? maki_view_copy(view, call->arena, &p->before, err) : st;
+}
+
+static maki_status add_summary_text(void *ctx, const maki_view_message *message, maki_err *err)
+{
+    preview *p = ctx;
+    maki_content_part part;
+    maki_content_parts parts = maki_content_parts_of(message->json);
+    while (maki_content_parts_next(&parts, &part)) {
+        if (part.kind != MAKI_CONTENT_TEXT || !part.text.len) continue;
+        if (p->summary.len) maki_buf_add(&p->summary, MAKI_LIT("\n\n"));
+        (void)maki_json_text_to(maki_json_inside(part.text), maki_buf_sink(&p->summary), NULL);
+    }
+    return maki_buf_status(&p->summary, err);
+}
+
+/* After the run: what is read may fail, so it is read before the answer begins. */
+static maki_status end_preview(preview *p, const maki_op_call *call, maki_conv *conv, maki_err *err)
+{
+    maki_view copy;
+    const maki_view *view;
+    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_view_copy(view, call->arena, &copy, err);
+    if (st != MAKI_OK) return st;
+    size_t n = 0;
+    for (size_t i = 0; i < copy.count; i++) {
+        const maki_view_item *item = &copy.items[i];
+        if (item->from == 0 && item->synthetic->type == MAKI_EVENT_CONDENSE &&
+            !maki_view_has_synthetic(&p->before, item->synthetic->ev))
+            copy.items[n++] = *item;
+    }
+    copy.count = n;
+    if (n) st = maki_conv_each(conv, &copy, add_summary_text, p, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &p->after, err);
+    return st;
+}
+
+static bool has_trim(const maki_view *view, uint64_t seq)
+{
+    size_t i = maki_view_trims_from(view, seq);
+    return i < view->trim_count && view->trims[i]->seq == seq;
+}
+
+/* Nothing for a call that is no dry run. */
+static void write_preview(maki_jw *out, const preview *p)
+{
+    uint64_t before = 0;
+    size_t written = 0;
+    if (!p->after) return;
+    maki_put_only_in(out, "hides", &p->before, p->after);
+    maki_jw_field_array(out, "shortens");
+    for (size_t i = 0; i < p->after->trim_count && written < SHORTENS_MAX; i++) {
+        uint64_t seq = p->after->trims[i]->seq;
+        if (seq != before && !has_trim(&p->before, seq) && maki_view_has(p->after, seq)) {
+            maki_jw_int(out, (int64_t)seq);
+            written++;
+        }
+        before = seq; /* the trims of one message follow each other */
+    }
+    maki_jw_end_array(out);
+    maki_jw_field_string(out, "summary", maki_buf_str(&p->summary));
+}
+
 /* The limits of the run and where they come from: they explain the decision. */
 static void write_limits(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy)
 {
@@ -162,7 +242,7 @@ static void write_limits(maki_jw *out, const maki_run_limits *limits, const maki
 }
 
 static void write_report(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy,
-                         const maki_manage_report *report, bool preview)
+                         const maki_manage_report *report, bool dry_run, const preview *shown)
 {
     maki_jw_print(out,
                   "{'reason':%z,'action':%z,'tokensBefore':%f,'tokensAfter':%f,'reduction':%f,"
@@ -179,10 +259,11 @@ static void write_report(maki_jw *out, const maki_run_limits *limits, const maki
                   report->within);
     if (report->waits) maki_jw_print(out, "'waits':true");
     if (report->failed) maki_jw_print(out, "'failed':true");
-    if (preview) maki_jw_print(out, "'preview':true");
-    maki_jw_print(out, "'run':%I", preview ? 0 : (uint64_t)report->run);
+    if (dry_run) maki_jw_print(out, "'preview':true");
+    maki_jw_print(out, "'run':%I", dry_run ? 0 : (uint64_t)report->run);
     write_limits(out, limits, policy);
-    write_steps(out, report, preview);
+    write_steps(out, report, dry_run);
+    write_preview(out, shown);
     maki_jw_end_object(out);
 }
 
@@ -229,6 +310,7 @@ static maki_manage_in manage_in_of(const maki_op_call *call, const maki_context_
                              .threshold = limits->threshold,
                              .threshold_tokens = limits->threshold_tokens,
                              .force = maki_in_bool(call, "force", false),
+                             .focused = maki_in_text(call, "focus").len > 0,
                              .truncate_only =
                                  !limits->automatic && !maki_in_bool(call, "force", false),
                              .keep = keep_three ? 0 : limits->keep,
@@ -285,19 +367,23 @@ maki_status maki_op_manage_run_conversation(maki_op_call *call, maki_jw *out, ma
 {
     run_fields run;
     maki_manage_report report;
+    preview shown = { .after = NULL };
     maki_conv *conv = NULL;
-    bool preview = maki_in_bool(call, "preview", false);
-    maki_access access = preview ? MAKI_ACCESS_DRY_RUN : MAKI_ACCESS_WRITE;
+    bool dry_run = maki_in_bool(call, "preview", false);
+    maki_access access = dry_run ? MAKI_ACCESS_DRY_RUN : MAKI_ACCESS_WRITE;
     maki_status st = maki_field_conversation(call, access, &conv, err);
     if (st == MAKI_OK) st = read_run(call, conv, &run, err);
-    if (st == MAKI_OK && !preview) {
+    if (st == MAKI_OK && !dry_run) {
         run.m = call->m;
         run.session = maki_conv_id(conv);
         run.in.on_start = emit_start;
         run.in.start_ctx = &run;
     }
+    if (st == MAKI_OK && dry_run) st = begin_preview(&shown, call, conv, err);
     if (st == MAKI_OK) st = maki_manage_conversation(conv, &run.in, &report, err);
-    if (st == MAKI_OK) write_report(out, &run.use.figures, &run.policy, &report, preview);
+    if (st == MAKI_OK && dry_run) st = end_preview(&shown, call, conv, err);
+    if (st == MAKI_OK) write_report(out, &run.use.figures, &run.policy, &report, dry_run, &shown);
+    maki_buf_free(&shown.summary);
     maki_conv_close(conv);
     return st;
 }

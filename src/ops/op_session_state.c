@@ -69,7 +69,8 @@ void maki_put_session(maki_jw *out, const maki_session *s)
 
 /* Where a message comes from: the memory of a maki_origin. */
 typedef struct origin_text {
-    char agent[PART_MAX], channel[PART_MAX], sender[PART_MAX], group[PART_MAX], thread[PART_MAX];
+    char agent[PART_MAX], channel[PART_MAX], sender[PART_MAX], group[PART_MAX], thread[PART_MAX],
+        client[PART_MAX];
 } origin_text;
 
 static maki_status read_origin(const maki_op_call *call, origin_text *t, maki_origin *out,
@@ -80,8 +81,9 @@ static maki_status read_origin(const maki_op_call *call, origin_text *t, maki_or
     if (st == MAKI_OK) st = maki_in_cstring(call, "sender", t->sender, PART_MAX, err);
     if (st == MAKI_OK) st = maki_in_cstring(call, "group", t->group, PART_MAX, err);
     if (st == MAKI_OK) st = maki_in_cstring(call, "thread", t->thread, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_in_cstring(call, "client", t->client, MAKI_CLIENT_MAX, err);
     if (!t->agent[0]) snprintf(t->agent, sizeof t->agent, "%s", MAKI_AGENT_DEFAULT);
-    *out = (maki_origin){ t->agent, t->channel, t->sender, t->group, t->thread, NULL };
+    *out = (maki_origin){ t->agent, t->channel, t->sender, t->group, t->thread, t->client };
     return st;
 }
 

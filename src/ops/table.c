@@ -73,6 +73,7 @@
 #define REVISION                                                                                   \
     { "seq", "count", "as it was when this was the newest message", 0 },                           \
     { "ev", "count", "with the events up to this one; those written until then by default", 0 }
+#define FOCUS { "focus", "string", "what the summary must keep above all", 0 }
 #define EXPECT { "expect", "string", "the head it must have; else CONFLICT", 0 }
 #define SEQ(words) { "seq", "count", words, 1 }
 #define FULLNESS                                                                                   \
@@ -170,9 +171,9 @@ const maki_op_row maki_op_table[] = {
                 { "request", "object", "with wantRequest", 0 },
                 { "error", "object", "{code, message} when refused; the messages are unchanged then", 0 }),
          "append",
-         FIELDS(CONVERSATION, { "keepCount", "count", "how many of the newest stay; 3 by default", 0 }, SUMMARIZER, EXPECT),
+         FIELDS(CONVERSATION, { "keepCount", "count", "how many of the newest stay; 3 by default", 0 }, FOCUS, SUMMARIZER, EXPECT),
          FIELDS(CHANGED, { "cost", "number", "of the summarizer", 0 }, FACTS),
-         COMMANDS({ "history", "condense", "replace the middle by a summary", "change", "Condensed", WITH_EXPECT({ "--keep N", "keepCount" }) },
+         COMMANDS({ "history", "condense", "replace the middle by a summary", "change", "Condensed", WITH_EXPECT({ "--keep N", "keepCount" }, { "--focus WORDS", "focus" }) },
                   { "chat", "condense", "replace the middle by a summary", "change", "Condensed", ARGS({ "[KEEP]", "keepCount" }) })),
 
     LOGGED("history.delete", history_delete,
@@ -431,7 +432,7 @@ const maki_op_row maki_op_table[] = {
                 { "messagesRemoved", "count", "", 0 },
                 { "truncationId", "string", "", 0 }),
          "append",
-         FIELDS(RUN_FIELDS, { "preview", "boolean", "a dry run: report what would be done", 0 }),
+         FIELDS(RUN_FIELDS, FOCUS, { "preview", "boolean", "a dry run: report what would be done", 0 }),
          FIELDS({ "reason", "string", "none, threshold, over or forced", 1 },
                 { "action", "string", "the last step, or none", 1 },
                 { "tokensBefore", "number", "", 1 }, { "tokensAfter", "number", "", 1 },
@@ -445,6 +446,9 @@ const maki_op_row maki_op_table[] = {
                 { "waits", "boolean", "the last run failed and the conversation has hardly grown since", 0 },
                 { "failed", "boolean", "nothing was saved, or the window is still too full", 0 },
                 { "preview", "boolean", "nothing was changed", 0 },
+                { "hides", "array", "of a dry run: [[from, to]] of messages that would leave the view", 0 },
+                { "shortens", "array", "of a dry run: messages that would be shortened, the first 200", 0 },
+                { "summary", "string", "of a dry run: the text of the summary that would be there", 0 },
                 { "run", "count", "for manage.undo", 0 },
                 { "contextWindow", "number", "the window that was used", 1 },
                 { "windowFrom", "string", "where it comes from", 1 },
@@ -456,6 +460,7 @@ const maki_op_row maki_op_table[] = {
                 { "steps", "array", "[{step, event, undone, refused}]", 1 }),
          COMMANDS({ "session", "compact", "free space in the window now", "run", NULL,
                     ARGS({ "--policy NAME", "policy" }, { "--window TOKENS", "contextWindow" },
+                         { "--focus WORDS", "focus" },
                          { "--dry-run", "preview" }, { "=true", "force" }) })),
 
     LOGGED("manage.undo", manage_undo,
@@ -692,6 +697,7 @@ const maki_op_row maki_op_table[] = {
                 { "thread", "string", "in a thread: the id of its parent", 0 },
                 { "agent", "string", "\"default\" by default", 0 },
                 { "scope", "string", "global, per-group or per-sender; agents.AGENT.scope by default", 0 },
+                { "client", "string", "the program that creates it, for session.list", 0 },
                 { "new", "boolean", "archive the current one and create another with its key", 0 },
                 HOME),
          FIELDS({ "made", "boolean", "it is new", 1 }, SESSION_FIELDS,

@@ -13,6 +13,7 @@
 #define MAKI_SUMMARY_DIGEST_H
 
 #include "summary/entities.h"
+#include "summary/focus.h"
 #include "summary/keywords.h"
 #include "summary/line_reader.h"
 #include "summary/message_parts.h"
@@ -114,6 +115,7 @@ typedef struct maki_outcome {
 
 struct maki_digest {
     maki_keywords keywords;
+    maki_focus focus; /* what is kept above all; set before the first message */
     maki_line_reader lines;
     maki_letters letters;
     maki_text_set files, runs, errors, tasks, rules, decisions, points, names, code;

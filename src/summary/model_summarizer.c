@@ -21,6 +21,7 @@ enum {
     REPLY_MIN = 1000,       /* tokens that a reply may always have */
     REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: reasoning */
     HEAD_MAX = 1 << 20,     /* bytes of a prompt without the messages */
+    FOCUS_TOKENS = 48,      /* of the sentence before a focus, in any language */
     FRAME = 64,             /* tokens around the two messages of a request, and to spare */
     ROUNDS = 8,             /* maximum number of merges */
     SLICE = 4096            /* bytes of a text that is cut: how exactly chunks are filled */
@@ -232,6 +233,11 @@ static maki_status ask(summary_job *a, maki_err *err)
     maki_buf head = maki_buf_new(a->options->env->alloc, HEAD_MAX);
     maki_status st = check_continue(a, err);
     if (a->merging) maki_buf_add(&head, maki_prompt_merge(lang));
+    if (s->focus.len) {
+        maki_buf_add(&head, maki_prompt_focus(lang));
+        maki_buf_add(&head, s->focus);
+        maki_buf_add(&head, MAKI_LIT("\n\n"));
+    }
     maki_buf_add(&head, prompt.before);
     if (head.len && head.ptr[head.len - 1] != '\n') maki_buf_add(&head, MAKI_LIT("\n\n"));
     if (st == MAKI_OK) st = maki_buf_status(&head, err);
@@ -324,7 +330,8 @@ static uint64_t prompt_tokens(const summary_job *a)
                      maki_tokenizer_count(a->tokenizer, maki_prompt_merge((maki_lang)lang));
         if (n > limit) limit = n;
     }
-    return limit + FRAME;
+    return limit + FRAME + FOCUS_TOKENS +
+           maki_tokenizer_count(a->tokenizer, a->options->settings->focus);
 }
 
 /* Maximum tokens of a reply: as configured, limited by the window and by the share that a summary should have. */

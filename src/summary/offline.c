@@ -126,6 +126,7 @@ static maki_status summarise(const maki_offline *options, const maki_summary_req
     work w = { .tokenizer = tokenizer, .tokens = request->tokens };
     w.count = options->budget == 0 && request->tokens == 0;
     maki_status st = maki_digest_new(working, &w.digest, err);
+    if (st == MAKI_OK) maki_focus_set(&w.digest->focus, options->focus);
     if (st == MAKI_OK) st = request->each(request->source, on_message, &w, err);
     if (st != MAKI_OK) return st;
     maki_digest_end(w.digest);

@@ -17,6 +17,7 @@ typedef struct maki_offline {
     uint64_t budget;           /* tokens of the summary; 0: by ratio, see maki_offline_budget */
     maki_tokenizer *tokenizer; /* borrowed; NULL: one of its own */
     uint64_t max_tokens;       /* upper limit of it; 0: that of maki_offline_budget */
+    maki_str focus;            /* what it must keep above all (focus.h); len 0: nothing */
     bool has_lang;             /* headings in `lang`; else in the language of the conversation */
     maki_lang lang;
 } maki_offline;

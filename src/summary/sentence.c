@@ -303,16 +303,18 @@ static sentence read_sentence(maki_digest *d, maki_str text, bool item)
     s.question = is_question(s.text);
     s.score = 2 * (uint32_t)(d->fact_count - known) + maki_digest_score(d, s.text, s.bits);
     if (s.score > SCORE_MAX) s.score = SCORE_MAX;
+    s.score += MAKI_FOCUS_WEIGHT * maki_focus_in(&d->focus, s.text);
     return s;
 }
 
-/* Insert a sentence as a point; true: it is about goals or people. */
+/* Insert a sentence as a point; true: it is about goals or people, or what somebody asked to keep. */
 static bool insert_point(maki_digest *d, const sentence *s, uint8_t kind)
 {
     unsigned wishes = MAKI_KEYWORD_ASK | MAKI_KEYWORD_WISH | MAKI_KEYWORD_REFER;
     uint32_t asks = (s->bits & wishes) && !s->question ? ASKED : 0;
     if (kind == MAKI_BY_ASSISTANT && s->score < 2) return false;
     if (kind == MAKI_BY_USER && (s->bits & MAKI_KEYWORD_ABOUT) && !s->question) kind = MAKI_ABOUT;
+    if (s->score >= MAKI_FOCUS_WEIGHT) kind = MAKI_ABOUT;
     maki_digest_point(d, s->text, kind, s->score + (kind == MAKI_BY_ASSISTANT ? 0 : asks));
     return kind == MAKI_ABOUT;
 }

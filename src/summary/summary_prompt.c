@@ -174,6 +174,17 @@ maki_prompt maki_prompt_of(maki_str prompt, maki_lang lang, bool configured)
     return own;
 }
 
+maki_str maki_prompt_focus(maki_lang lang)
+{
+    static const char *const texts[MAKI_LANGS] = {
+        [MAKI_EN] = "Above all, keep everything about the following in full detail: ",
+        [MAKI_JA] = "特に、次のことに関する内容はすべて詳しく残してください: ",
+        [MAKI_ZH] = "最重要的是，请完整保留与以下内容有关的一切: ",
+        [MAKI_KO] = "무엇보다도 다음에 관한 내용은 모두 자세히 남겨 주세요: ",
+    };
+    return maki_str_of(texts[lang]);
+}
+
 maki_str maki_prompt_merge(maki_lang lang)
 {
     return maki_str_of(merge[lang]);

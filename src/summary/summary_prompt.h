@@ -18,6 +18,8 @@ typedef struct maki_prompt {
  * language of the conversation. */
 maki_prompt maki_prompt_of(maki_str prompt, maki_lang lang, bool configured);
 
+/* The sentence before the words of a focus, which are part of the instructions. */
+maki_str maki_prompt_focus(maki_lang lang);
 /* The instructions before summaries that are to be merged. */
 maki_str maki_prompt_merge(maki_lang lang);
 

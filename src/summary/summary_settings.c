@@ -113,6 +113,7 @@ maki_offline maki_summary_offline(const maki_summary_settings *settings)
 {
     maki_offline offline = MAKI_OFFLINE_INIT;
     offline.ratio = settings->ratio;
+    offline.focus = settings->focus;
     offline.max_tokens = settings->max_tokens;
     offline.has_lang = settings->has_lang;
     offline.lang = settings->lang;

@@ -11,6 +11,7 @@ typedef struct maki_summary_settings {
     maki_str provider; /* one of `llm`; len 0: offline */
     maki_str model;    /* len 0: the provider's own */
     maki_str prompt;   /* as maki_prompt_of takes it */
+    maki_str focus;    /* of one call: what the summary must keep above all; len 0: nothing */
     uint64_t max_tokens;
     int64_t timeout_ms;
     double ratio; /* the share of tokens that a summary should save */

@@ -43,6 +43,10 @@ before=$(ls; cat talk.jsonl talk.idx | md5sum)
 would=$(run "{\"conversation\":\"talk.jsonl\",\"contextWindow\":$window,\"maxTokens\":100,\"preview\":true}")
 has 'a preview reports the step' '"steps":[{"step":"' "$would"
 has 'a preview is marked' '"preview":true' "$would"
+has 'what would be hidden' '"hides":[[' "$would"
+has 'and the summary in its place' '"summary":"' "$would"
+check 'as many as would be removed' "$(echo "$would" | field messagesRemoved)" \
+    "$(python3 -c 'import json, sys; print(sum(b - a + 1 for a, b in json.load(sys.stdin)["hides"]))' <<<"$would")"
 check 'a preview changes no file' "$before" "$(ls; cat talk.jsonl talk.idx | md5sum)"
 
 "$maki" history fork talk.jsonl branch.jsonl 240 >/dev/null

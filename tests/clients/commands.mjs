@@ -78,7 +78,7 @@ test('gemini keeps its own home when its settings choose a key', async (t) => {
   assert.doesNotMatch((await maki(['connect', 'gemini', '--print'], env)).out, /GEMINI_CLI_HOME=/);
 });
 
-test('demo starts a daemon when none runs, and three conversations are in the log', async (t) => {
+test('demo starts a daemon when none runs, and its conversations are in the log', async (t) => {
   const home = tempDirectory(t);
   const config = path.join(home, 'maki.yaml'); // at its address none runs
   fs.writeFileSync(config, 'serve: {listen: "127.0.0.1:1"}\n');
@@ -88,6 +88,13 @@ test('demo starts a daemon when none runs, and three conversations are in the lo
   const talks = readConversations(home);
   assert.deepEqual(talks.map((talk) => talk.said.length).sort((a, b) => a - b), [6, 8, 10]);
   const spoken = JSON.stringify(talks.map((talk) => talk.said));
+  const lines = (agent) => {
+    const sessions = path.join(home, 'agents', agent, 'sessions');
+    return fs.readdirSync(sessions).filter((name) => name.endsWith('.events.jsonl'))
+      .flatMap((name) => fs.readFileSync(path.join(sessions, name), 'utf8').trim().split('\n').map(JSON.parse));
+  };
+  assert.equal(lines('proxy').filter((event) => event.type === 'provider_error' && event.status === 429).length, 1);
+  assert.deepEqual(lines('default').map((event) => event.type), ['pin', 'trim', 'condense', 'rewind', 'undo', 'session']);
   for (const words of ['You are welcome. 🍣', '索引を追加しました', '不客气']) assert.ok(spoken.includes(words));
 });
 

@@ -179,6 +179,15 @@ static void test_prompts(void)
         CHECK_EQ(k.model.timeout_ms, 120000);
         kit_close(&k);
     }
+    tap_row("a focus is in the request, before the messages");
+    kit focused;
+    kit_open(&focused, FAKE_ANSWERS);
+    focused.how.name.model = MAKI_LIT("small-model");
+    focused.settings.focus = MAKI_LIT("the database password");
+    CHECK_STATUS(summarise(&focused, prompts[0].talk), MAKI_OK, &focused.err);
+    CHECK(asked(&focused, "Above all, keep everything about the following in full detail: the "
+                          "database password\n\n=== The conversation ==="));
+    kit_close(&focused);
     tap_row("the standard prompt has the headings that the next summary looks for");
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         maki_str system = maki_prompt_of(MAKI_LIT("standard"), (maki_lang)lang, true).system;
