@@ -93,7 +93,7 @@ function useKeys(search, help) {
         '/': () => search.current?.focus(), '?': help, j: () => move(1), k: () => move(-1),
         g: () => { scroller.scrollTop = 0; }, G: () => { scroller.scrollTop = scroller.scrollHeight; },
         o: () => (document.activeElement?.querySelector?.('button.link[aria-expanded]') ?? document.activeElement)?.click?.(),
-        '[': () => document.querySelector('.inspect .btn')?.click(), ']': () => document.querySelector('.inspect .btn:nth-of-type(2)')?.click(),
+        '[': () => document.querySelector('.inspect [data-key="["]')?.click(), ']': () => document.querySelector('.inspect [data-key="]"]')?.click(),
         Escape: () => { if (location.hash.length > 2) location.hash = location.hash.split('/').length > 3 ? location.hash.split('/').slice(0, 3).join('/') : '#/'; },
       };
       if (!keys[event.key]) return;

@@ -85,6 +85,7 @@ pageTest('the keyboard: ? / j k g G o Escape, and Tab reaches every action', asy
   const { id, path } = session(maki, 'keys', turns(20, 30));
   session(maki, 'other', turns(1));
   run(maki, ['history', 'condense', path, '--keep', '8']);
+  for (const text of ['one', 'two']) run(maki, ['chat', '-p', text, '--session', id]);
   const page = await open(maki);
   const focused = () => page.evaluate(() => document.activeElement?.id || document.activeElement?.getAttribute('href') || document.activeElement?.className);
   await page.locator('a.item').nth(1).waitFor();
@@ -119,7 +120,7 @@ pageTest('the keyboard: ? / j k g G o Escape, and Tab reaches every action', asy
   await page.goto(`${maki.url}/#/c/${id}`);
   await page.locator('main .msg:not(.waiting)').first().waitFor();
   await page.keyboard.press('Shift+G');
-  await shows(page, 40);
+  await shows(page, 44);
   await page.keyboard.press('g');
   await until('the beginning', () => page.evaluate(() => document.querySelector('main').scrollTop === 0));
   const seen = [];
@@ -136,6 +137,12 @@ pageTest('the keyboard: ? / j k g G o Escape, and Tab reaches every action', asy
   await page.goto(`${maki.url}/#/c/${id}/m/40`);
   await shows(page, 40);
   await page.keyboard.press('Escape');
+  await page.waitForURL((url) => url.hash === `#/c/${id}`);
+  await until('the newest request', async () => /Newest request/i.test(await page.locator('aside .request h2').innerText().catch(() => '')));
+  await page.keyboard.press('[');
+  await page.waitForURL(/\/r\/\d+$/);
+  await page.locator('aside').getByRole('button', { name: 'Newest request' }).waitFor();
+  await page.keyboard.press(']');
   await page.waitForURL((url) => url.hash === `#/c/${id}`);
 
   // Tab: every button and link that is shown is reached, and shows that it has the focus.
@@ -185,8 +192,6 @@ pageTest('an address opens its place after a reload: message, step, request, tex
   await page.locator('main.reading .msg').first().waitFor();
 });
 
-const LETTERS = { en: /^[\x20-\x7e\s–—…·“”→−×←巻き日中±°]*$/u, ja: /[\u3040-\u30ff\u4e00-\u9fff]/u, zh: /[\u4e00-\u9fff]/u };
-
 pageTest('three languages: every text follows, none is missing', async ({ t, open }) => {
   const maki = await start(t);
   const { id } = await everything(maki);
@@ -215,4 +220,54 @@ pageTest('three languages: every text follows, none is missing', async ({ t, ope
     const english = [...words[code]].filter((line) => [...TEXTS].some(([, row]) => row[0] === line && row[index] !== line && line.length > 3 && !/[{]/.test(row[0])));
     assert.deepEqual(english, [], code);
   }
+});
+
+pageTest('on a phone: one column, the request as a sheet, the way back', async ({ t, open }) => {
+  const maki = await start(t);
+  run(maki, ['chat', '-p', 'Hello', '--session', 'talk']);
+  const page = await open(maki, { viewport: { width: 390, height: 844 } });
+  await page.locator('a.item').click();
+  await shows(page, 2);
+  assert.equal(await page.locator('a.item').first().isVisible(), false, 'the list makes room');
+  const { width } = await message(page, 2).boundingBox();
+  assert.ok(width > 300, `a message is ${width} pixels wide`);
+  assert.equal(await page.locator('aside .request').isVisible(), false);
+  await page.getByRole('button', { name: 'Newest request' }).click();
+  await page.locator('aside .request table').waitFor();
+  assert.deepEqual(await sideways(page), []);
+  await page.locator('aside').getByRole('button', { name: 'Close' }).click();
+  await until('the sheet is closed', async () => !(await page.locator('aside .request').isVisible()));
+  await page.locator('a.back').click();
+  await page.locator('main.overview a.item').waitFor();
+});
+
+pageTest('under a token in the path, everything keeps it; without it nothing is shown', async ({ t, open }) => {
+  const maki = await start(t, { args: ['--token', 'open-sesame'] });
+  const { id } = session(maki, 'secret', turns(2));
+  const page = await open(maki, { at: 't/open-sesame/' });
+  await page.locator('a.item').click();
+  await shows(page, 4);
+  await until('it is live', async () => (await page.locator('header .live').innerText()) === 'recording');
+  await message(page, 3).getByRole('button', { name: 'pin', exact: true }).click();
+  await message(page, 3).locator('.pin').waitFor();
+  assert.match(page.url(), /\/t\/open-sesame\/#\/c\//);
+  assert.equal((await fetch(`${maki.url}/maki/ops/session.outline`, { method: 'POST', body: JSON.stringify({ conversation: id }) })).status >= 400, true);
+});
+
+pageTest('the language and the colours of the machine are kept; on paper nothing is cut', async ({ t, open }) => {
+  const maki = await start(t);
+  const { id } = session(maki, 'look', turns(3));
+  const page = await open(maki, { at: `#/c/${id}`, language: 'ja-JP' });
+  await shows(page, 2);
+  assert.equal(await page.evaluate(() => document.documentElement.lang), 'ja');
+  await page.getByRole('button', { name: '中文' }).click();
+  await page.reload();
+  await until('the chosen language', () => page.evaluate(() => document.documentElement.lang === 'zh'));
+  const background = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+  const light = await background();
+  await page.emulateMedia({ colorScheme: 'dark' });
+  assert.notEqual(await background(), light);
+  await page.emulateMedia({ media: 'print', colorScheme: 'light' });
+  assert.equal(await page.locator('header.top').isVisible(), false, 'no header on paper');
+  assert.equal(await page.evaluate(() => { const m = document.querySelector('main'); return m.scrollHeight <= m.clientHeight + 1; }), true, 'main does not scroll on paper');
 });

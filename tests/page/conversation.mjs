@@ -184,6 +184,23 @@ pageTest('steps of every kind are rows: condensed, truncated, shortened, pinned,
   await page.locator('article.event[aria-label="Forked"]').waitFor();
 });
 
+pageTest('tool output that was shortened by a run: the row says where, and it is expanded', async ({ t, open }) => {
+  const maki = await start(t, { window: 16000 });
+  const call = (i) => [said('user', `Read file ${i}.`), said('assistant', [{ type: 'tool_use', id: `c${i}`, name: 'read_file', input: { path: `f${i}.c` } }]),
+    said('user', [{ type: 'tool_result', tool_use_id: `c${i}`, content: Array.from({ length: 120 }, (_, k) => `line ${k} of file ${i} int value_${(k * 31) % 97};`).join('\n') }]), said('assistant', `File ${i} is fine.`)];
+  const { id } = session(maki, 'prune', Array.from({ length: 6 }, (_, i) => call(i + 1)).flat());
+  await op(maki, 'manage.run', { conversation: id, contextWindow: 12000, policy: 'maki' });
+  const outline = await op(maki, 'session.outline', { conversation: id });
+  const prune = outline.steps.find((step) => step.type === 'prune');
+  assert.ok(prune, JSON.stringify(outline.steps));
+  const page = await open(maki, { at: `#/c/${id}/e/${prune.ev}`, viewport: { width: 1400, height: 4000 } });
+  const row = page.locator(`#e${prune.ev}`);
+  await row.waitFor();
+  assert.match(await row.innerText(), /Tool output shortened[\s\S]*[\d,]+ → [\d,]+ tokens/);
+  const seq = outline.shortened[0];
+  if (seq) await row.getByRole('link', { name: String(seq), exact: true }).waitFor();
+});
+
 pageTest('errors of the provider have their status and words', async ({ t, open }) => {
   const maki = await start(t);
   const headers = { 'x-maki-session': 'fails', 'x-api-key': 'key' };

@@ -12,6 +12,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import os from 'node:os';
 import path from 'node:path';
 import test, { after } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -32,9 +33,13 @@ function chromiumPath() {
 }
 
 let browser = null;
-after(() => browser?.close());
+const browserHome = fs.mkdtempSync(path.join(os.tmpdir(), 'maki-browser-'));
+after(async () => {
+  await browser?.close();
+  fs.rmSync(browserHome, { recursive: true, force: true, maxRetries: 20 });
+});
 const theBrowser = async () => (browser ??= await chromium.launch({
-  executablePath: chromiumPath(), args: ['--enable-precise-memory-info', '--disable-dev-shm-usage'], timeout: PATIENCE,
+  executablePath: chromiumPath(), args: ['--disable-dev-shm-usage'], env: { ...process.env, HOME: browserHome }, timeout: PATIENCE,
 }));
 
 /** What a page did that it must not do. */

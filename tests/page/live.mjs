@@ -67,3 +67,29 @@ pageTest('the daemon goes away and comes back under an open page', async ({ t, o
   await page.locator('article.event[aria-label="Truncated"]').waitFor(); // and it is live again
   assert.equal(await message(page, 22).count() >= 0, true);
 });
+
+pageTest('two pages: what is done on one shows on the other, also that it was erased', async ({ t, open }) => {
+  const maki = await start(t);
+  const { id } = session(maki, 'two', turns(3));
+  const one = await open(maki, { at: `#/c/${id}` });
+  const two = await open(maki, { at: `#/c/${id}`, errors: [/status of 404.*session\./] });
+  await shows(one, 2);
+  await shows(two, 2);
+  await message(one, 2).getByRole('button', { name: 'pin', exact: true }).click();
+  await message(two, 2).locator('.pin').waitFor();
+  await two.locator('article.event[aria-label="Pinned"]').waitFor();
+  await one.getByRole('button', { name: 'Erase …' }).click();
+  await one.locator('dialog').getByRole('button', { name: 'Erase', exact: true }).click();
+  await two.getByText('This conversation does not exist (any more).').waitFor();
+});
+
+pageTest('an answer that is written right now, and a chat in a terminal, appear', async ({ t, open }) => {
+  const maki = await start(t);
+  run(maki, ['chat', '-p', 'first', '--session', 'talk']);
+  const { sessions: [{ id }] } = await op(maki, 'session.list', {});
+  const page = await open(maki, { at: `#/c/${id}` });
+  await shows(page, 2);
+  run(maki, ['chat', '-p', 'and then', '--session', 'talk']);
+  await (await shows(page, 4)).getByText('You said: and then').waitFor();
+  await until('the newest request', async () => /messages 1–3/.test(await page.locator('aside .request').innerText()));
+});
