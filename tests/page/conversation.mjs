@@ -186,10 +186,11 @@ pageTest('steps of every kind are rows: condensed, truncated, shortened, pinned,
 
 pageTest('tool output that was shortened by a run: the row says where, and it is expanded', async ({ t, open }) => {
   const maki = await start(t, { window: 16000 });
-  const call = (i) => [said('user', `Read file ${i}.`), said('assistant', [{ type: 'tool_use', id: `c${i}`, name: 'read_file', input: { path: `f${i}.c` } }]),
-    said('user', [{ type: 'tool_result', tool_use_id: `c${i}`, content: Array.from({ length: 120 }, (_, k) => `line ${k} of file ${i} int value_${(k * 31) % 97};`).join('\n') }]), said('assistant', `File ${i} is fine.`)];
-  const { id } = session(maki, 'prune', Array.from({ length: 6 }, (_, i) => call(i + 1)).flat());
-  await op(maki, 'manage.run', { conversation: id, contextWindow: 12000, policy: 'maki' });
+  const file = Array.from({ length: 200 }, (_, k) => `line ${k} of the file, int value_${(k * 31) % 97};`).join('\n');
+  const read = (i) => [said('user', 'Read it again.'), said('assistant', [{ type: 'tool_use', id: `c${i}`, name: 'read_file', input: { path: 'a.c' } }]),
+    said('user', [{ type: 'tool_result', tool_use_id: `c${i}`, content: file }]), said('assistant', 'It is fine.')];
+  const { id } = session(maki, 'prune', [1, 2, 3, 4, 5, 6].flatMap(read)); // the same each time: the newest stays
+  await op(maki, 'manage.run', { conversation: id, contextWindow: 16000, policy: 'maki' });
   const outline = await op(maki, 'session.outline', { conversation: id });
   const prune = outline.steps.find((step) => step.type === 'prune');
   assert.ok(prune, JSON.stringify(outline.steps));
