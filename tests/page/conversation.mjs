@@ -198,8 +198,14 @@ pageTest('tool output that was shortened by a run: the row says where, and it is
   const row = page.locator(`#e${prune.ev}`);
   await row.waitFor();
   assert.match(await row.innerText(), /Tool output shortened[\s\S]*[\d,]+ → [\d,]+ tokens/);
-  const seq = outline.shortened[0];
-  if (seq) await row.getByRole('link', { name: String(seq), exact: true }).waitFor();
+  const seq = outline.shortened[0]; // a result, which is shown with its call in the message before
+  await row.getByRole('link', { name: String(seq), exact: true }).click();
+  await page.locator(`#m${seq - 1}.selected`).waitFor();
+  const result = message(page, seq - 1).locator('.tool .who');
+  assert.match(await result.innerText(), new RegExp(`message ${seq}[\\s\\S]*\\d+ tokens of [\\d,]+`));
+  await result.getByRole('button', { name: 'expand' }).click();
+  await page.locator('.toast', { hasText: `Expanded message ${seq}` }).waitFor();
+  await until('it is whole again', async () => !(await op(maki, 'session.outline', { conversation: id })).shortened.includes(seq));
 });
 
 pageTest('errors of the provider have their status and words', async ({ t, open }) => {
