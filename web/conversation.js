@@ -74,7 +74,7 @@ export function Conversation({ id, target, reading }) {
   useEffect(() => {
     if (outline) document.title = `${outline.title || t('untitled')} · Maki`;
   }, [outline?.title]);
-  if (!outline || !status) {
+  if (!outline || !status || error?.status === 404) {
     return html`<main class="conversation" ref=${scroller}>${error ? html`<p class="bad" role="alert">${error.status === 404 ? t('noSession') : error.message}</p><p><a href="#/">${t('backToList')}</a></p>`
       : html`<p class="dim">${t('working')}</p>`}</main>`;
   }

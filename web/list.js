@@ -65,10 +65,10 @@ function Row({ session, before, current, compact }) {
     <span class="title" dir="auto">${titleOf(session)}</span>${meta}</a>`;
 }
 
-function Choice({ label, value, values, onChange }) {
+function Choice({ label, value, values, nameOf = (v) => v, onChange }) {
   if (values.length < 2 && !value) return null;
   return html`<select aria-label=${label} value=${value ?? ''} onChange=${(e) => onChange(e.target.value || undefined)}>
-    <option value="">${label}</option>${values.map((v) => html`<option value=${v} selected=${v === value}>${v || '–'}</option>`)}</select>`;
+    <option value="">${label}</option>${values.map((v) => html`<option value=${v} selected=${v === value}>${nameOf(v) || '–'}</option>`)}</select>`;
 }
 
 /** `compact`: the column next to a conversation, whose id is `current`. */
@@ -107,7 +107,7 @@ export function List({ compact, current, words, onWords }) {
     ${!compact && html`<div class="filters"><span class="dim" role="status">${t(any ? 'found' : 'conversationCount', { n: number(state.all) })}</span>
       <${Choice} label=${t('agent')} value=${choice.client} values=${state.clients} onChange=${set('client')}/>
       <${Choice} label=${t('model')} value=${choice.model} values=${state.models} onChange=${set('model')}/>
-      <${Choice} label=${t('state')} value=${choice.state} values=${['active', 'archived', 'failed']} onChange=${set('state')}/>
+      <${Choice} label=${t('state')} value=${choice.state} values=${['active', 'archived', 'failed']} nameOf=${t} onChange=${set('state')}/>
       ${any && html`<button class="link" onClick=${() => { setChoice({}); onWords(''); }}>${t('showAll')}</button>`}</div>`}
     ${state.error && html`<p class="bad" role="alert">${state.error.message}</p>`}
     ${state.note && !compact && html`<p class="dim">${state.note}</p>`}

@@ -57,7 +57,7 @@ function Recording() {
 
 function Languages({ onChange }) {
   return html`<span class="languages" role="group" aria-label=${t('language')}>${Object.entries(languages).map(([code, { short, name }]) => html`<button key=${code}
-    class="link quiet" lang=${code} title=${name} aria-label=${name} aria-pressed=${code === language()} onClick=${() => { setLanguage(code); onChange(); }}>${short}</button>`)}</span>`;
+    class="link quiet" lang=${code} title=${name} aria-label=${`${short} ${name}`} aria-pressed=${code === language()} onClick=${() => { setLanguage(code); onChange(); }}>${short}</button>`)}</span>`;
 }
 
 const HELP = [['/', 'keySearch'], ['j k', 'keyMove'], ['g G', 'keyEnds'], ['o', 'keyOpen'], ['[ ]', 'keyRequests'], ['Esc', 'keyBack'], ['?', 'keyHelp']];
@@ -93,7 +93,7 @@ function useKeys(search, help) {
         '/': () => search.current?.focus(), '?': help, j: () => move(1), k: () => move(-1),
         g: () => { scroller.scrollTop = 0; }, G: () => { scroller.scrollTop = scroller.scrollHeight; },
         o: () => (document.activeElement?.querySelector?.('button.link[aria-expanded]') ?? document.activeElement)?.click?.(),
-        '[': () => document.querySelector('.inspect .btn')?.click(), ']': () => document.querySelector('.inspect .btn:nth-of-type(2)')?.click(),
+        '[': () => document.querySelector('.inspect [data-key="["]')?.click(), ']': () => document.querySelector('.inspect [data-key="]"]')?.click(),
         Escape: () => { if (location.hash.length > 2) location.hash = location.hash.split('/').length > 3 ? location.hash.split('/').slice(0, 3).join('/') : '#/'; },
       };
       if (!keys[event.key]) return;
@@ -121,7 +121,7 @@ function App() {
       <nav aria-label="Maki"><a href="#/" class="on" aria-current=${conversation ? undefined : 'page'}>${t('conversations')}</a></nav>
       <span class="grow"></span><${Recording}/>
       <input type="search" ref=${search} placeholder=${t('filterPlaceholder')} aria-label=${t('filter')} value=${words} dir="auto"
-        onInput=${(e) => setWords(e.target.value)} onFocus=${() => { if (conversation && innerWidth <= 1000) location.hash = '#/'; }}/>
+        onInput=${(e) => setWords(e.target.value)} onChange=${(e) => setWords(e.target.value)} onFocus=${() => { if (conversation && innerWidth <= 1000) location.hash = '#/'; }}/>
       <${Languages} onChange=${() => setDrawn((n) => n + 1)}/><button class="link quiet" aria-label=${t('keys')} onClick=${() => setHelp(true)}>?</button></header>
     <div class=${`app ${conversation ? 'with-conversation' : ''}`}>
       <${List} key=${conversation ? 'column' : 'overview'} compact=${conversation} current=${route.id} words=${words} onWords=${setWords}/>

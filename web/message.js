@@ -91,7 +91,22 @@ function Result({ id, seq, part, index }) {
     ${part.parts?.map((p) => html`<${Picture} part=${p} load=${async () => (await wholeMessage(id, seq)).parts.find((x) => x.type === 'result' && x.id === part.id)?.parts?.[0]?.data}/>`)}</div>`;
 }
 
-function Part({ id, message, part, index, store }) {
+/** What can be done with the message of a result that is shown with its call. */
+function ResultActions({ message, actions }) {
+  if (!message.pinned && !message.shortened && !actions.length) return null;
+  return html`<div class="who">${message.pinned && html`<span class="pin" title=${t('pinnedTitle')}>${t('pinned')}</span>`}
+    <span>${t('messageN', { n: number(message.seq) })}</span><${Tokens} message=${message}/><${Actions} actions=${actions}/></div>`;
+}
+
+function Tokens({ message }) {
+  return html`<span>${t('tokenCount', { n: number(message.tokens) })}${message.shortened ? ` ${t('ofFull', { n: number(message.fullTokens ?? message.tokens) })}` : ''}</span>`;
+}
+
+function Actions({ actions }) {
+  return actions.length > 0 && html`<span class="do">${actions.map(({ name, run, label }) => html`<button class="link quiet" key=${name} onClick=${run}>${label}</button>`)}</span>`;
+}
+
+function Part({ id, message, part, index, store, actionsOf }) {
   const whole = async () => {
     const { parts } = await wholeMessage(id, message.seq);
     const same = parts[index];
@@ -111,10 +126,13 @@ function Part({ id, message, part, index, store }) {
         <div class="plain" dir="auto">${folded((text) => html`<${Long} text=${text}/>`)}</div></details>`;
     case 'call': {
       const answer = store.resultOf(part.id);
-      const results = answer && (store.get(answer.seq)?.parts.filter((p) => p.type === 'result') ?? []);
+      const from = answer && store.get(answer.seq);
+      const results = from?.parts.filter((p) => p.type === 'result') ?? [];
+      const own = from && isPaired(from, store) && results.at(-1)?.id === part.id; // the last of its results
       return html`<div class="tool"><b>${part.name}</b> <${Folding} text=${part.input} length=${part.length} lines=${RESULT_LINES} whole=${whole}
           label=${part.name}>${(text) => html`<${Arguments} text=${text}/>`}<//>
-        ${answer ? html`<${Result} id=${id} seq=${answer.seq} part=${answer.part} index=${results.findIndex((p) => p.id === part.id)}/>` : null}</div>`;
+        ${answer ? html`<${Result} id=${id} seq=${answer.seq} part=${answer.part} index=${results.findIndex((p) => p.id === part.id)}/>` : null}
+        ${own && html`<${ResultActions} message=${from} actions=${actionsOf(from)}/>`}</div>`;
     }
     case 'result':
       if (store.callOf(part.id)) return null; // it is shown with its call
@@ -141,27 +159,28 @@ function roleOf(message) {
   return t(`role_${message.role}`) ?? message.role;
 }
 
-/** `actions`: what can be done with it, [{ name, run }]; `onRequest(ev)` shows the request that it answers. */
-export function Message({ id, message, store, actions = [], onRequest, selected }) {
-  const { exchange } = message;
+/** `actionsOf(message)`: what can be done with one, [{ name, label, run }]; `onRequest(ev)` shows the request that it answers. */
+export function Message({ id, message, store, actionsOf = () => [], onRequest, selected }) {
+  const { exchange } = message, actions = actionsOf(message);
   const kind = isInserted(message) ? 'agent' : message.role === 'user' || message.role === 'assistant' || message.role === 'system' ? message.role : 'tool';
   return html`<article class=${`msg ${kind} ${message.hidden ? 'gone' : ''} ${selected ? 'selected' : ''}`} id=${`m${message.seq}`} tabindex="-1"
       aria-label=${`${roleOf(message)} ${message.seq}`}>
     <div class="who"><b>${roleOf(message)}</b>${message.pinned && html`<span class="pin" title=${t('pinnedTitle')}>${t('pinned')}</span>`}
-      <span>${t('tokenCount', { n: number(message.tokens) })}${message.shortened ? ` ${t('ofFull', { n: number(message.fullTokens ?? message.tokens) })}` : ''}</span>
+      <${Tokens} message=${message}/>
       ${exchange && html`<button class="link quiet" onClick=${() => onRequest?.(exchange.ev)}>${t('firstWord', { time: seconds(exchange.firstMs ?? exchange.ms ?? 0) })}</button>`}
       ${message.ts > 0 && html`<time class="dim" datetime=${new Date(message.ts).toISOString()} title=${date(message.ts)}>${clock(message.ts)}</time>`}
-      ${actions.length > 0 && html`<span class="do">${actions.map(({ name, run, label }) => html`<button class="link quiet" key=${name} onClick=${run}>${label}</button>`)}</span>`}</div>
-    ${message.parts.map((part, i) => html`<${Part} key=${i} id=${id} message=${message} part=${part} index=${i} store=${store}/>`)}
+      <${Actions} actions=${actions}/></div>
+    ${message.parts.map((part, i) => html`<${Part} key=${i} id=${id} message=${message} part=${part} index=${i} store=${store} actionsOf=${actionsOf}/>`)}
     ${message.parts.length === 0 && html`<span class="dim">${t('emptyMessage')}</span>`}</article>`;
 }
 
-/** For the row of a message that was not loaded yet. */
-export function Waiting() {
+/** For the row of a message that was not loaded yet, or, with `error`, could not be. */
+export function Waiting({ error }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
     const timer = setTimeout(() => setLate(true), 400);
     return () => clearTimeout(timer);
   }, []);
+  if (error) return html`<div class="msg bad" role="alert">${error}</div>`;
   return html`<div class="msg waiting" aria-hidden="true">${late ? '…' : ''}</div>`;
 }

@@ -77,8 +77,8 @@ export function Request({ id, ev, none, revision, onSelect }) {
     <div class="pair"><span>${t('timeFirst')}</span><b>${request.firstMs != null ? seconds(request.firstMs) : '–'}</b></div>
     <div class="pair"><span>${t('timeAll')}</span><b>${request.ms != null ? seconds(request.ms) : '–'}</b></div>
     <${Changed} request=${request}/>
-    <p>${request.before && html`<button class="btn" onClick=${() => onSelect(request.before.ev)}>← ${t('requestBefore')}</button>`}
-      ${ev && html`<button class="btn" onClick=${() => onSelect(null)}>${t('newestRequest')}</button>`}
+    <p>${request.before && html`<button class="btn" data-key="[" onClick=${() => onSelect(request.before.ev)}>← ${t('requestBefore')}</button>`}
+      ${ev && html`<button class="btn" data-key="]" onClick=${() => onSelect(null)}>${t('newestRequest')}</button>`}
       ${request.reply > 0 && html`<a class="btn" href=${`#/c/${encodeURIComponent(id)}/m/${request.reply}`}>${t('reply')}</a>`}
       <button class="btn" onClick=${() => setBody(true)}>${t('body')}</button></p>
     ${body && html`<${BodyDialog} id=${id} request=${request} onClose=${() => setBody(false)}/>`}</section>`;

@@ -160,7 +160,7 @@ export function CompactDialog({ id, onClose }) {
           ? ` · ${t('factsKept', { n: number(p.factsKept), all: number(p.factsKept + p.factsLost) })}` : ''}</p>
         ${p.fallback && html`<p class="bad">${t('fallback', { why: p.fallback.message || p.fallback.code })}</p>`}
         ${p.shortens?.length > 0 && html`<p>${t('shortens', { list: p.shortens.slice(0, 30).join(', ') })}</p>`}
-        ${p.summary && html`<h3>${t('summaryWouldBe')}</h3><div class="summary" dir="auto"><${Markdown} text=${p.summary}/></div>`}`)}
+        ${p.summary && html`<h3>${t('summaryWouldBe')}</h3><div class="summary" tabindex="0" dir="auto"><${Markdown} text=${p.summary}/></div>`}`)}
     </div>
     <p><button class="btn main" disabled=${busy || !p || p.error || p.action === 'none'} onClick=${run}>${t('compactNow')}</button>
       <button class="btn" onClick=${onClose}>${t('cancel')}</button></p><//>`;

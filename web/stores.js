@@ -8,6 +8,7 @@ const PAGE = 40, PAGES_MAX = 24, STEPS_MAX = 400;
 export class Messages {
   pages = new Map(); // number of the page -> { messages, calls, stale }; the last used is the last
   pending = new Set();
+  errors = new Map(); // number of the page -> why it could not be read; tried again when something changed
   calls = new Map(); // id of a tool call -> { call: seq, result: { seq, part } }
 
   constructor(id, onChange) {
@@ -16,6 +17,11 @@ export class Messages {
 
   get(seq) {
     return this.pages.get(Math.floor((seq - 1) / PAGE))?.messages.get(seq);
+  }
+
+  /** Why a message could not be read. */
+  errorOf(seq) {
+    return this.errors.get(Math.floor((seq - 1) / PAGE));
   }
 
   /** The result of a tool call, when both were loaded. */
@@ -36,7 +42,7 @@ export class Messages {
         this.pages.delete(page);
         this.pages.set(page, known);
       }
-      if ((!known || known.stale) && !this.pending.has(page)) this.load(page, last);
+      if ((!known || known.stale) && !this.pending.has(page) && !this.errors.has(page)) this.load(page, last);
     }
   }
 
@@ -49,6 +55,7 @@ export class Messages {
       this.insert(page, messages);
       this.onChange();
     } catch (error) {
+      this.errors.set(page, error.message);
       this.onChange(error);
     } finally {
       this.pending.delete(page);
@@ -79,6 +86,7 @@ export class Messages {
   /** Something changed: what is in view is fetched again, and shown as it was until it arrives. */
   invalidate() {
     for (const page of this.pages.values()) page.stale = true;
+    this.errors.clear();
   }
 }
 
@@ -86,6 +94,7 @@ export class Messages {
 export class Steps {
   known = new Map();
   pending = new Set();
+  failed = new Set(); // tried again when something changed
 
   constructor(id, onChange) {
     Object.assign(this, { id, onChange });
@@ -96,7 +105,7 @@ export class Steps {
   }
 
   async need(evs) {
-    const missing = evs.filter((ev) => !this.known.has(ev) && !this.pending.has(ev)).slice(0, 100);
+    const missing = evs.filter((ev) => !this.known.has(ev) && !this.pending.has(ev) && !this.failed.has(ev)).slice(0, 100);
     if (missing.length === 0) return;
     for (const ev of missing) this.pending.add(ev);
     try {
@@ -105,6 +114,7 @@ export class Steps {
       while (this.known.size > STEPS_MAX) this.known.delete(this.known.keys().next().value);
       this.onChange();
     } catch (error) {
+      for (const ev of missing) this.failed.add(ev);
       this.onChange(error);
     } finally {
       for (const ev of missing) this.pending.delete(ev);
@@ -113,6 +123,7 @@ export class Steps {
 
   invalidate() {
     this.known.clear();
+    this.failed.clear();
   }
 }
 

@@ -44,6 +44,7 @@ const texts = {
   agent: ['Agent', 'エージェント', '代理'],
   model: ['Model', 'モデル', '模型'],
   state: ['State', '状態', '状态'],
+  active: ['active', '有効', '活动'],
   archived: ['archived', 'アーカイブ済み', '已归档'],
   failed: ['failed', '失敗', '失败'],
   errorCount: ['{n} error{s}', 'エラー {n} 件', '{n} 个错误'],

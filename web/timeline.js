@@ -58,8 +58,13 @@ export class Timeline extends Component {
     this.visible = { first, last };
   }
 
+  /** Is message `seq` shown with a call of this one? */
+  answers(message, seq) {
+    return seq > 0 && message.parts.some((part) => part.type === 'call' && this.messages.resultOf(part.id)?.seq === seq);
+  }
+
   /** What can be done with a message. */
-  actionsOf(message) {
+  actionsOf = (message) => {
     const { outline, onEdit } = this.props, { id } = outline, { seq } = message;
     if (!steer.canSteer(outline)) return [];
     if (message.hidden) {
@@ -74,16 +79,16 @@ export class Timeline extends Component {
     ];
     if (message.shortened) actions.unshift({ name: 'expand', label: t('expand'), run: () => steer.expand(id, seq) });
     return message.role === 'user' || message.role === 'assistant' ? actions : actions.filter((a) => a.name !== 'edit');
-  }
+  };
 
   renderMessage({ seq, hidden }) {
     const { outline, target, onRequest } = this.props;
     const message = this.messages.get(seq);
-    if (!message) return html`<div class="row"><small>${seq}</small><${Waiting}/></div>`;
+    if (!message) return html`<div class="row"><small>${seq}</small><${Waiting} error=${this.messages.errorOf(seq)}/></div>`;
     if (isPaired(message, this.messages)) return null;
     return html`<div class=${`row ${hidden || message.hidden ? 'gone' : ''}`}><small><a href=${`#/c/${encodeURIComponent(outline.id)}/m/${seq}`}>${seq}</a></small>
-      <${Message} id=${outline.id} message=${message} store=${this.messages} actions=${this.actionsOf(message)} onRequest=${onRequest}
-        selected=${target?.seq === seq}/></div>`;
+      <${Message} id=${outline.id} message=${message} store=${this.messages} actionsOf=${this.actionsOf} onRequest=${onRequest}
+        selected=${target?.seq === seq || this.answers(message, target?.seq)}/></div>`;
   }
 
   renderRow(index) {
@@ -99,7 +104,7 @@ export class Timeline extends Component {
   render({ outline, target, scroller, label }, { rows }) {
     const isError = target?.ev && outline.errors.some((e) => e.ev === target.ev);
     const focusKey = target?.seq ?? (target?.ev ? (isError ? errorKey(target.ev) : stepKey(target.ev)) : null);
-    return html`<${VirtualList} class="timeline" role="feed" label=${label} rows=${rows} scroller=${scroller} focusKey=${focusKey}
+    return html`<${VirtualList} class="timeline" label=${label} rows=${rows} scroller=${scroller} focusKey=${focusKey}
       onRange=${(first, last) => this.load(first, last)} renderRow=${(i) => this.renderRow(i)}/>`;
   }
 }

@@ -69,7 +69,7 @@ class Measured {
 /**
  * Properties: `rows` with count, keyOf(index), indexOf(key) and estimate(index); a new object whenever the rows changed.
  * `renderRow(index)`; `onRange(first, last)` after the visible rows changed; `scroller()`, the element that scrolls;
- * `focusKey`, a row to scroll to when it changes; `role` and `label` of the list.
+ * `focusKey`, a row to scroll to when it changes; `label` and `class` of the list.
  */
 export class VirtualList extends Component {
   measured = new Measured();
@@ -189,15 +189,15 @@ export class VirtualList extends Component {
     this.forceUpdate(() => this.update());
   }
 
-  render({ rows, renderRow, role = 'list', label, className = '' }) {
+  render({ rows, renderRow, label, class: name = '' }) {
     const { first, last } = this;
     const before = this.heights.before(first), after = this.heights.before(rows.count) - this.heights.before(last);
     const shown = [];
     for (let i = first; i < last; i++) {
-      shown.push(html`<div key=${rows.keyOf(i)} data-index=${i} class="virtual-row" role=${role === 'list' ? 'listitem' : undefined}>
+      shown.push(html`<div key=${rows.keyOf(i)} data-index=${i} class="virtual-row" role="listitem" aria-setsize=${rows.count} aria-posinset=${i + 1}>
         ${renderRow(i)}</div>`);
     }
-    return html`<div class=${className} role=${role} aria-label=${label} aria-busy="false" ref=${(e) => { this.element = e; }}>
+    return html`<div class=${name} role="list" aria-label=${label} ref=${(e) => { this.element = e; }}>
       <div style=${{ height: `${before}px` }}></div>${shown}<div style=${{ height: `${after}px` }}></div></div>`;
   }
 }

@@ -143,7 +143,7 @@ static void put_outline(maki_jw *out, maki_conv *conv, const maki_context_use *u
     maki_write_session_fields(out, &use->session);
     maki_jw_print(
         out, "'title':%s,'client':%s,'updatedAt':%i,'last':%i,'events':%i,'head':%z,'visible':%i",
-        maki_str_of(use->session.title), maki_str_of(use->session.client),
+        maki_session_title(&use->session), maki_str_of(use->session.client),
         updated_at(log, &use->session, errors->newest), outline->last, maki_log_events(log), hex,
         maki_view_count(outline->view));
     put_rows(out, outline);
