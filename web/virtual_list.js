@@ -76,6 +76,8 @@ export class VirtualList extends Component {
   first = 0; // the rows in the document: first to last - 1
   last = 0;
   element = null;
+  atEnd = false; // the reader scrolled to the end, and not back since
+  top = 0; // where the scroller was at the last look
 
   constructor(props) {
     super(props);
@@ -85,7 +87,10 @@ export class VirtualList extends Component {
   componentDidMount() {
     this.scroller = this.props.scroller();
     this.observer = new ResizeObserver((entries) => this.onResize(entries));
-    this.onScroll = () => this.update();
+    this.onScroll = () => {
+      this.noteEnd();
+      this.update();
+    };
     this.scroller.addEventListener('scroll', this.onScroll, { passive: true });
     addEventListener('resize', this.onScroll);
     if (this.props.focusKey != null) this.scrollTo(this.props.focusKey);
@@ -126,13 +131,21 @@ export class VirtualList extends Component {
     return this.element.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top + this.scroller.scrollTop;
   }
 
+  /** Is the reader at the end?  What grows below moves the end away; only who scrolls back leaves it. */
+  noteEnd() {
+    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
+    if (scrollHeight > clientHeight && scrollTop + clientHeight >= scrollHeight - 4) this.atEnd = true;
+    else if (scrollTop < this.top - 1 || scrollHeight <= clientHeight) this.atEnd = false;
+    this.top = scrollTop;
+  }
+
   /** What the reader looks at: the first visible row and how far it is scrolled. */
   position() {
     const { rows } = this.props;
     if (!this.element || rows.count === 0) return null;
-    const { scrollTop, scrollHeight, clientHeight } = this.scroller;
-    const y = scrollTop - this.offset();
-    if (scrollHeight > clientHeight && scrollTop + clientHeight >= scrollHeight - 4) return { end: true };
+    this.noteEnd();
+    const y = this.scroller.scrollTop - this.offset();
+    if (this.atEnd) return { end: true };
     if (y <= 0) return null; // what is above the list is in view: nothing to keep
     const index = this.heights.find(y);
     return { key: rows.keyOf(index), into: y - this.heights.before(index) };
@@ -141,6 +154,7 @@ export class VirtualList extends Component {
   restore({ end, key, into }) {
     if (end) {
       this.scroller.scrollTop = this.scroller.scrollHeight;
+      this.top = this.scroller.scrollTop;
       return;
     }
     const index = this.props.rows.indexOf(key);

@@ -122,7 +122,7 @@ test('sessions, operations and the page', async (t) => {
 
   await t.test('the page and its files, with a strict policy', async () => {
     for (const [path, type] of [
-      ['/', 'text/html'], ['/maki/page/index.html', 'text/html'], ['/maki/page/lib/preact.js', 'text/javascript'], ['/maki/page/lib/marked.js', 'text/javascript'],
+      ['/', 'text/html'], ['/maki/page/index.html', 'text/html'], ['/maki/page/lib/preact.js', 'text/javascript'], ['/maki/page/main.js', 'text/javascript'], ['/maki/page/style.css', 'text/css'],
     ]) {
       const reply = await get(maki, path);
       assert.equal(reply.status, 200);

@@ -67,6 +67,7 @@ pageTest('five questions, in at most three clicks each', async ({ t, open }) => 
   const { last } = await op(maki, 'session.outline', { conversation: id });
   q = await begin();
   await q.click(item);
+  await shows(page, 1);
   await page.keyboard.press('Shift+G');
   await shows(page, last - 2);
   await q.click(message(page, last - 2).getByRole('button', { name: 'rewind to here' }));

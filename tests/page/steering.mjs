@@ -67,11 +67,11 @@ pageTest('pin, unpin, edit, delete, rewind and fork, each undone from where it i
   await shows(page, 12);
 });
 
-pageTest('make room: a preview with what would go and the summary, a focus, then the run and its undo', async ({ t, open }) => {
+pageTest('free space: a preview with what would go and the summary, a focus, then the run and its undo', async ({ t, open }) => {
   const maki = await start(t);
-  const { id } = session(maki, 'room', turns(30, 50));
+  const { id } = session(maki, 'space', turns(30, 50));
   const page = await open(maki, { at: `#/c/${id}` });
-  await page.getByRole('button', { name: 'Make room …' }).first().click();
+  await page.getByRole('button', { name: 'Free space …' }).first().click();
   const dialog = page.locator('dialog');
   await dialog.locator('.change').waitFor();
   assert.match(await dialog.locator('.change').innerText(), /[\d,]+ → [\d,]+ tokens, −\d+ %/);
@@ -83,7 +83,7 @@ pageTest('make room: a preview with what would go and the summary, a focus, then
   await dialog.getByRole('button', { name: 'Preview' }).click();
   assert.deepEqual([JSON.parse((await asked).postData()).focus, JSON.parse((await asked).postData()).preview], ['Question 17', true]);
   await until('the summary has the focus', async () => /Question 17/.test(await dialog.locator('.summary').innerText().catch(() => '')));
-  await dialog.getByRole('button', { name: 'Make room now' }).click();
+  await dialog.getByRole('button', { name: 'Free space now' }).click();
   const toast = page.locator('.toast', { hasText: '→' }).last();
   await toast.waitFor();
   await page.locator('article.event[aria-label="Condensed"]').first().waitFor();
