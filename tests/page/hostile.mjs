@@ -37,7 +37,8 @@ const harmless = async (page) => {
 
 pageTest('hostile messages are shown and do nothing', async ({ t, open }) => {
   const maki = await start(t, { window: 10_000_000 });
-  const { id } = session(maki, TAG.slice(0, 80), MESSAGES);
+  const { id } = session(maki, 'hostile', MESSAGES);
+  await op(maki, 'session.rename', { conversation: id, name: '<img src=x onerror=window.__pwned=1><b>' });
   const page = await open(maki, { at: `#/c/${id}` });
   for (let seq = 1; seq <= MESSAGES.length; seq++) {
     await page.goto(`${maki.url}/#/c/${id}/m/${seq}`);

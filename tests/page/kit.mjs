@@ -122,10 +122,11 @@ export const said = (role, content) => ({ role, content });
 
 /** A session of the agent "default" with these messages, written by the command: { id, path }. */
 export function session(maki, name, messages) {
-  const made = JSON.parse(run(maki, ['session', 'resolve', '--channel', 'test', '--sender', name, '--json']));
-  const file = path.join(maki.home, 'agents/default/sessions', `${made.id}.jsonl`);
-  append(maki, file, messages);
-  return { id: made.id, path: file };
+  const calls = [{ op: 'session.resolve', input: { channel: 'test', sender: name } },
+    { op: 'history.append', input: { conversation: `agent:default:test:${name}`, messages } }].slice(0, messages.length ? 2 : 1);
+  const [made] = run(maki, ['op', '--lines'], calls.map((call) => `${JSON.stringify(call)}\n`).join('')).split('\n');
+  const { id } = JSON.parse(made);
+  return { id, path: path.join(maki.home, 'agents/default/sessions', `${id}.jsonl`) };
 }
 
 export const append = (maki, file, messages) => run(maki, ['history', 'append', file], messages.map((m) => `${JSON.stringify(m)}\n`).join(''));

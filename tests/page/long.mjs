@@ -7,7 +7,18 @@ const MESSAGES = 100_000, STEPS = 1_000, SESSIONS = 10_000;
 const ROWS_MAX = 300; // in the document, however long the list is
 const GROWTH_MAX = 10 << 20; // bytes of the heap, from the beginning to the end
 
-const rowsOf = (page) => page.evaluate(() => document.querySelectorAll('.virtual-row').length);
+/** Scroll to the end in this many steps, a frame or more each; how many rows were in the document at most. */
+const scrolled = (page, steps) => page.evaluate(async (count) => {
+  const main = document.querySelector('main');
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  let most = 0;
+  for (let i = 1; i <= count; i++) {
+    main.scrollTop = (i / count) * (main.scrollHeight - main.clientHeight);
+    await frame();
+    most = Math.max(most, document.querySelectorAll('.virtual-row').length);
+  }
+  return most;
+}, steps);
 
 async function heapOf(page, cdp) {
   await cdp.send('HeapProfiler.collectGarbage');
@@ -45,15 +56,7 @@ pageTest('a conversation of 100,000 messages and 1,000 steps: few rows in the do
   await page.keyboard.press('g');
   await shows(page, 3);
   const before = await heapOf(page, cdp);
-  let most = 0;
-  for (let i = 1; i <= 200; i++) {
-    await page.evaluate((share) => new Promise((done) => {
-      const main = document.querySelector('main');
-      main.scrollTop = share * (main.scrollHeight - main.clientHeight);
-      requestAnimationFrame(done);
-    }), i / 200);
-    most = Math.max(most, await rowsOf(page));
-  }
+  const most = await scrolled(page, 200);
   await page.keyboard.press('Shift+G');
   await shows(page, MESSAGES);
   t.diagnostic(`scrolled ${Date.now() - began} ms`);
@@ -83,15 +86,7 @@ pageTest('10,000 conversations scroll: only the visible ones are in the document
   await page.locator('a.item').first().waitFor();
   await until('all of them', async () => /10,000/.test(await page.locator('.filters').innerText()));
   assert.ok(await page.locator('h2.day').count() >= 1);
-  let most = 0;
-  for (let i = 0; i <= 40; i++) {
-    await page.evaluate((share) => new Promise((done) => {
-      const main = document.querySelector('main');
-      main.scrollTop = share * main.scrollHeight;
-      requestAnimationFrame(() => requestAnimationFrame(done));
-    }), i / 40);
-    most = Math.max(most, await rowsOf(page));
-  }
+  const most = await scrolled(page, 40);
   await page.getByText(`Conversation number ${SESSIONS - 1}`, { exact: true }).waitFor();
   assert.ok(most <= ROWS_MAX, `${most} rows in the document`);
   await page.getByRole('searchbox').fill('number 7777');

@@ -8,7 +8,7 @@ const act = (page, seq, name) => message(page, seq).getByRole('button', { name, 
 pageTest('pin, unpin, edit, delete, rewind and fork, each undone from where it is reported', async ({ t, open }) => {
   const maki = await start(t);
   const { id } = session(maki, 'steer', turns(6));
-  const page = await open(maki, { at: `#/c/${id}`, viewport: { width: 1400, height: 3000 } });
+  const page = await open(maki, { at: `#/c/${id}`, viewport: { width: 1400, height: 2000 } });
   const outline = () => op(maki, 'session.outline', { conversation: id });
   await shows(page, 12);
 
