@@ -120,7 +120,7 @@ static int make(const char *directory, uint64_t messages)
     maki_err err = { 0 };
     maki_change change;
     maki_status st = MAKI_OK;
-    maki_conv *conv = open_conv(directory, "messages.jsonl", MAKI_LAZY);
+    maki_conv *conv = open_conv(directory, "messages.jsonl", MAKI_DURABILITY_AT_END);
     if (!conv) return 1;
     double began = now_us();
     uint64_t at = maki_log_last(maki_conv_log(conv)), first = at;
@@ -173,7 +173,7 @@ static int sync_appends(const char *directory, size_t count, double *ours, doubl
     remove_conv(directory, "sync");
     snprintf(path, sizeof path, "%s/bare", directory);
     int fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    maki_conv *conv = open_conv(directory, "sync.jsonl", MAKI_SYNC);
+    maki_conv *conv = open_conv(directory, "sync.jsonl", MAKI_DURABILITY_SYNC);
     if (fd < 0 || !conv) return stop(path, NULL);
     off_t at = 0;
     for (size_t i = 0; !bad && i < count; i++) {
@@ -196,8 +196,8 @@ static int append_ends(const char *directory, size_t count, double *last, double
     char text[TEXT_MAX];
     int bad = 0;
     remove_conv(directory, "new");
-    maki_conv *old = open_conv(directory, "messages.jsonl", MAKI_LAZY);
-    maki_conv *new = open_conv(directory, "new.jsonl", MAKI_LAZY);
+    maki_conv *old = open_conv(directory, "messages.jsonl", MAKI_DURABILITY_AT_END);
+    maki_conv *new = open_conv(directory, "new.jsonl", MAKI_DURABILITY_AT_END);
     if (!old || !new) return 1;
     uint64_t at = maki_log_last(maki_conv_log(old));
     for (size_t i = 0; !bad && i < count; i++) {
@@ -252,7 +252,7 @@ static int open_viewed(const char *directory, const char *stem, size_t notes, vi
     maki_conv_options reading = { .read_only = true };
     remove_conv(directory, stem);
     snprintf(path, sizeof path, "%s.jsonl", stem);
-    out->writer = open_conv(directory, path, MAKI_LAZY);
+    out->writer = open_conv(directory, path, MAKI_DURABILITY_AT_END);
     if (!out->writer) return 1;
     maki_status st = add_past(out->writer, notes, &err);
     snprintf(path, sizeof path, "%s/%s.jsonl", directory, stem);
@@ -269,7 +269,7 @@ static int view_again(viewed *v, double *us)
         maki_conv_add_event(v->writer, "usage", MAKI_LIT("\"input\":1"), &change, &err);
     double began = now_us();
     if (st == MAKI_OK) st = maki_log_refresh(maki_conv_log(v->reader), &err);
-    if (st == MAKI_OK) st = maki_conv_view(v->reader, MAKI_NOW, MAKI_NOW, &view, &err);
+    if (st == MAKI_OK) st = maki_conv_view(v->reader, MAKI_NEWEST, MAKI_NEWEST, &view, &err);
     *us = now_us() - began;
     return st == MAKI_OK ? 0 : stop("a view", &err);
 }

@@ -42,7 +42,7 @@ static maki_status write_request(const char *path, const char *protocol, const c
 {
     static const maki_str system[] = { { "You are a careful engineer.", 27 } };
     maki_env env = maki_env_system();
-    maki_conv_options options = { .durability = MAKI_LAZY };
+    maki_conv_options options = { .durability = MAKI_DURABILITY_AT_END };
     maki_request request = { .model = MAKI_LIT("bench"),
                              .max_tokens = 1024,
                              .stream = true,
@@ -53,7 +53,7 @@ static maki_status write_request(const char *path, const char *protocol, const c
     maki_conv *conv = NULL;
     maki_status st = maki_request_protocol(maki_str_of(protocol), &request.protocol, err);
     if (st == MAKI_OK) st = maki_conv_open(&env, path, &options, &conv, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) {
         request.async = strcmp(out, "-") != 0;
         st = request.async

@@ -29,7 +29,7 @@ static maki_buf text_of(maki_conv *conv)
     maki_buf out = maki_buf_new(env.alloc, 1 << 26);
     const maki_view *view;
     maki_view_totals totals;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, NULL);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, NULL);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &totals, NULL);
     if (st == MAKI_OK) st = maki_conv_write(conv, view, false, maki_buf_sink(&out), NULL);
     if (st != MAKI_OK) maki_buf_clear(&out);

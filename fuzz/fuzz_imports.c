@@ -15,7 +15,7 @@ static void must_be_json(maki_conv *conv, maki_export_format format)
     maki_env env = maki_env_system();
     maki_buf out = maki_buf_new(env.alloc, 1 << 26);
     maki_str value;
-    MUST(maki_export(conv, MAKI_NOW, MAKI_NOW, format, maki_buf_sink(&out), NULL) == MAKI_OK);
+    MUST(maki_export(conv, MAKI_NEWEST, MAKI_NEWEST, format, maki_buf_sink(&out), NULL) == MAKI_OK);
     bool lines = format == MAKI_EXPORT_LINES;
     MUST(lines || maki_json_check(maki_buf_str(&out), &value, NULL) == MAKI_OK);
     maki_buf_free(&out);
@@ -24,11 +24,11 @@ static void must_be_json(maki_conv *conv, maki_export_format format)
 static void must_verify(void)
 {
     maki_env env = maki_env_system();
-    maki_fact_state facts = { .alloc = env.alloc };
+    maki_recent_calls facts = { .alloc = env.alloc };
     maki_token_counter counter;
     maki_token_counter_init(&counter, &env);
-    maki_log_options options = { .family = MAKI_INDEX_FAMILY,
-                                 .facts = maki_facts_of,
+    maki_log_options options = { .family = MAKI_INDEX_ENCODING,
+                                 .facts = maki_row_facts_of,
                                  .facts_ctx = &facts,
                                  .tokens = maki_token_counter_row,
                                  .tokens_ctx = &counter,

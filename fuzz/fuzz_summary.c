@@ -62,7 +62,7 @@ static maki_status each(const void *source, maki_message_fn fn, void *ctx, maki_
 
 static maki_str summarise(maki_str rows, maki_tokenizer *tokenizer, maki_arena *arena)
 {
-    maki_offline how = MAKI_OFFLINE_INIT;
+    maki_offline_options how = MAKI_OFFLINE_INIT;
     maki_summary_request request = { .each = each, .source = &rows };
     maki_summary summary = { .text = { "", 0 } };
     maki_err err;
@@ -88,7 +88,7 @@ static maki_buf as_earlier(const maki_env *env, maki_str text)
 
 static maki_status render(void *ctx, maki_str json, maki_err *err)
 {
-    maki_letters letters = { 0 };
+    maki_script_counts letters = { 0 };
     return maki_message_text(json, &letters, maki_buf_sink(ctx), err);
 }
 

@@ -37,7 +37,7 @@ static inline maki_conv *fuzz_open_talk(bool create)
 {
     maki_env env = maki_env_system();
     maki_conv_options options = {
-        .create = create, .read_only = !create, .durability = MAKI_LAZY, .threads = 1
+        .create = create, .read_only = !create, .durability = MAKI_DURABILITY_AT_END, .threads = 1
     };
     maki_conv *conv = NULL;
     return maki_conv_open(&env, fuzz_path("talk.jsonl"), &options, &conv, NULL) == MAKI_OK ? conv

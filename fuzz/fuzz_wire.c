@@ -23,7 +23,7 @@ static void check_row(const maki_env *env, maki_str row)
     MUST(maki_str_is(row, value) && !memchr(row.ptr, '\n', row.len));
     MUST(maki_json_get(value, MAKI_LIT("role"), &role));
     MUST(maki_json_kind_of(role) == MAKI_JSON_STRING);
-    MUST(maki_canon_next(env, prefix, value, prefix, NULL) == MAKI_OK);
+    MUST(maki_canonical_hash_next(env, prefix, value, prefix, NULL) == MAKI_OK);
 }
 
 /* ---- requests ----------------------------------------------------------------------------------------- */
@@ -31,8 +31,8 @@ static void check_row(const maki_env *env, maki_str row)
 typedef struct seen {
     const maki_env *env;
     maki_buf rows;
-    maki_wire_mark now;
-    maki_wire_mark marks[MARKS];
+    maki_wire_checkpoint now;
+    maki_wire_checkpoint marks[MARKS];
     size_t ends[MARKS]; /* of `rows`, after the message of each mark */
     size_t count;
 } seen;
@@ -66,7 +66,7 @@ static void read_on(const maki_env *env, maki_protocol protocol, maki_str body, 
 {
     for (size_t i = 0; i < all->count; i++) {
         static seen s;
-        const maki_wire_mark *mark = &all->marks[i];
+        const maki_wire_checkpoint *mark = &all->marks[i];
         maki_wire_request request;
         if (mark->messages > i + 1) break;
         size_t before = mark->messages ? all->ends[mark->messages - 1] : 0;

@@ -36,9 +36,9 @@ MAKI_API void maki_conversation_close(maki_conversation *c); /* accepts NULL */
 
 /* Report the progress of rebuilding an index that was missing or of another version.  `done` and `total` are bytes.  Any
  * status but MAKI_OK stops it and is returned.  fn NULL: no reports. */
-MAKI_API void maki_watch_counting(maki *m,
-                                  maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
-                                  void *ctx);
+MAKI_API void maki_use_progress(maki *m,
+                                maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
+                                void *ctx);
 /* The number of threads that count tokens when there is much to count: 0, the default, is one a core; 1: only the caller's. */
 MAKI_API void maki_set_threads(maki *m, size_t threads);
 
@@ -120,12 +120,12 @@ typedef struct maki_import_hooks {
     void *ctx;
 } maki_import_hooks;
 
-typedef struct maki_imported {
+typedef struct maki_import_result {
     const char *format; /* the format that was read */
     uint64_t messages, events;
     uint64_t skipped; /* lines that are not valid */
     uint64_t other;   /* lines that are no messages */
-} maki_imported;
+} maki_import_result;
 
 /* Create the conversation at `path`, which must not exist, from a file of another program.
  * `format` is roo, openai, anthropic, lines, seed, pi, claude, codex or opencode; NULL: detected from
@@ -133,7 +133,8 @@ typedef struct maki_imported {
  * nothing is left at `path`. */
 MAKI_API maki_status maki_conversation_import(maki *m, const char *source, const char *path,
                                               const char *format, const maki_import_hooks *hooks,
-                                              maki_imported *out, maki_err *err) MAKI_MUST_CHECK;
+                                              maki_import_result *out, maki_err *err)
+    MAKI_MUST_CHECK;
 
 /* Write it as it was at a revision: as roo (every message, with the tags), roo-ui (its events), lines (every row), openai
  * or anthropic (the view). */
@@ -151,17 +152,17 @@ typedef struct maki_damage {
     const char *repair; /* what a repair does about it */
 } maki_damage;
 
-typedef struct maki_proof {
+typedef struct maki_verification {
     uint64_t messages, events;
     uint64_t found;   /* damage found now */
     uint64_t earlier; /* damage that was recorded before */
-} maki_proof;
+} maki_verification;
 
 /* Verify the whole conversation at `path` by its hashes: MAKI_CORRUPT if there is damage, each passed to `fn` (may be NULL).
  * With `repair` it is repaired, and what is removed is kept in other files; MAKI_OK if no damage is left. */
 MAKI_API maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
                                               void (*fn)(void *ctx, const maki_damage *damage),
-                                              void *ctx, maki_proof *out, maki_err *err);
+                                              void *ctx, maki_verification *out, maki_err *err);
 
 MAKI_END_DECLS
 

@@ -52,7 +52,7 @@ typedef struct maki_model_request {
 typedef struct maki_model_usage {
     uint64_t input_tokens, output_tokens; /* 0: unknown */
     double cost;                          /* in dollars; 0: unknown, or none */
-    bool cut;                             /* the reply was cut off at max_tokens */
+    bool truncated;                       /* the reply was truncated at max_tokens */
 } maki_model_usage;
 
 typedef struct maki_model maki_model;

@@ -48,7 +48,7 @@ MAKI_API void maki_use_model(maki *m, const maki_model *model);
 MAKI_API void maki_use_log(maki *m, maki_sink sink, const char *level);
 /* Called again and again during manage.run; true stops it with MAKI_CANCELLED, and its steps are undone.  NULL: it is never
  * cancelled. */
-MAKI_API void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx);
+MAKI_API void maki_use_cancel(maki *m, bool (*fn)(void *ctx), void *ctx);
 /* Called in the thread of manage.run when a run starts, with a JSON object {"type": "managing", "session", "reason", "tokens",
  * "window", "usage"}.  NULL, and before this is called: it is sent to the daemon of the state directory, if one runs. */
 MAKI_API void maki_use_events(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx);
@@ -78,7 +78,7 @@ MAKI_API void maki_deny_paths(maki *m);
 typedef struct maki_op_field {
     const char *name;
     /* "string", "number", "count" (an integer of at least 0), "boolean", "object", "array", "message", "messages", "any";
-     * "conversation" (a path, a task, a session or its key), "path" (of a file or directory), "moment" ({seq, ev}) */
+     * "conversation" (a path, a task, a session or its key), "path" (of a file or directory), "revision" ({seq, ev}) */
     const char *type;
     const char *help;
     int required;
@@ -96,7 +96,7 @@ typedef struct maki_op_form {
 } maki_op_form;
 
 /* A word or an option of a command line, and the field it becomes; its value is read by the field's type: a "boolean" is
- * a flag, a "moment" is SEQ or SEQ:EVENT, a "message" is JSON. */
+ * a flag, a "revision" is SEQ or SEQ:EVENT, a "message" is JSON. */
 typedef struct maki_op_argument {
     /* "SEQ": a word; "[SEQ]": one that may be left out; "--keep N": an option with a value; "--new": a flag;
      * "=true": no argument, always this JSON */
@@ -143,23 +143,23 @@ typedef struct maki_op_bound_command {
 MAKI_API bool maki_op_command_at(const char *group, size_t index, maki_op_bound_command *out);
 MAKI_API bool maki_op_command_find(const char *group, maki_str name, maki_op_bound_command *out);
 /* Is its first argument a conversation that `arguments` does not list? */
-MAKI_API bool maki_op_command_names(const maki_op_bound_command *bound);
+MAKI_API bool maki_op_command_takes_conversation(const maki_op_bound_command *bound);
 /* The field of an argument, in the form that the command uses: the last one, which has a conversation. */
 MAKI_API const maki_op_field *maki_op_command_field(const maki_op_info *op, const char *name);
 
 /* The parsed arguments of a command, borrowed from argv. */
 enum { MAKI_OP_ARGUMENTS = 8 };
-typedef struct maki_op_typed {
+typedef struct maki_op_parsed_args {
     const char *conversation;              /* NULL: not given, or the caller sets it */
     const char *values[MAKI_OP_ARGUMENTS]; /* of its arguments; NULL: not given */
     bool json;                             /* --json: print the answer as JSON */
-} maki_op_typed;
+} maki_op_parsed_args;
 /* Parse the arguments after the command's name.  MAKI_INVALID says what is missing or unknown. */
 MAKI_API maki_status maki_op_command_read(const maki_op_bound_command *bound, int argc, char **argv,
-                                          maki_op_typed *out, maki_err *err);
+                                          maki_op_parsed_args *out, maki_err *err);
 /* Write the input of its operation. */
 MAKI_API maki_status maki_op_command_input(const maki_op_bound_command *bound,
-                                           const maki_op_typed *typed, maki_sink out,
+                                           const maki_op_parsed_args *args, maki_sink out,
                                            maki_err *err);
 
 MAKI_END_DECLS

@@ -8,12 +8,12 @@
 
 /* README.md is the project's, not the agent's: the prompt does not say that it is missing. */
 const maki_bootstrap_file maki_bootstrap_files[MAKI_BOOTSTRAP_COUNT + 1] = {
-    { "AGENTS.md", 20000, MAKI_AT_INSTRUCTIONS, true },
-    { "SOUL.md", 20000, MAKI_AT_PERSONA, true },
-    { "TOOLS.md", 20000, MAKI_AT_TOOL_POLICIES, true },
-    { "IDENTITY.md", 5000, MAKI_AT_IDENTITY, true },
-    { "USER.md", 10000, MAKI_AT_USER, true },
-    { "README.md", 10000, MAKI_AT_PROJECT_CONTEXT, false },
+    { "AGENTS.md", 20000, MAKI_SECTION_INSTRUCTIONS, true },
+    { "SOUL.md", 20000, MAKI_SECTION_PERSONA, true },
+    { "TOOLS.md", 20000, MAKI_SECTION_TOOL_POLICIES, true },
+    { "IDENTITY.md", 5000, MAKI_SECTION_IDENTITY, true },
+    { "USER.md", 10000, MAKI_SECTION_USER, true },
+    { "README.md", 10000, MAKI_SECTION_PROJECT_CONTEXT, false },
 };
 
 const maki_bootstrap_file *maki_bootstrap_find(maki_str name)
@@ -23,10 +23,10 @@ const maki_bootstrap_file *maki_bootstrap_find(maki_str name)
 }
 
 bool maki_bootstrap_section(const maki_bootstrap_file *file, maki_prompt_mode mode,
-                            maki_prompt_at *out)
+                            maki_section_id *out)
 {
-    bool policies = file->section == MAKI_AT_TOOL_POLICIES;
-    *out = policies && mode == MAKI_PROMPT_MINIMAL ? MAKI_AT_TOOLING : file->section;
+    bool policies = file->section == MAKI_SECTION_TOOL_POLICIES;
+    *out = policies && mode == MAKI_PROMPT_MINIMAL ? MAKI_SECTION_TOOLING : file->section;
     return maki_section_in(&maki_prompt_sections[*out], mode);
 }
 
@@ -55,27 +55,27 @@ void maki_truncate_file(maki_jw *w, maki_str escaped, uint64_t max_units)
 }
 
 const maki_prompt_section maki_prompt_sections[MAKI_SECTION_COUNT] = {
-    [MAKI_AT_IDENTITY] = { "identity", true, true, "Identity" },
-    [MAKI_AT_PERSONA] = { "persona", false, false, "Persona" },
-    [MAKI_AT_INSTRUCTIONS] = { "instructions", true, false, "Instructions" },
-    [MAKI_AT_GUIDELINES] = { "guidelines", false, false, "Guidelines" },
-    [MAKI_AT_TOOLING] = { "tooling", true, false, "Tools" },
-    [MAKI_AT_TOOL_POLICIES] = { "toolPolicies", false, false, "Use of tools" },
-    [MAKI_AT_SKILLS] = { "skills", false, false, "Skills" },
-    [MAKI_AT_SKILL_TRIGGERS] = { "skillTriggers", false, false, "When to use skills" },
-    [MAKI_AT_MEMORY] = { "memory", false, false, "Memory" },
-    [MAKI_AT_MEMORY_CONTEXT] = { "memoryContext", false, false, "Remembered" },
-    [MAKI_AT_WORKSPACE] = { "workspace", false, false, "Workspace" },
-    [MAKI_AT_PROJECT_CONTEXT] = { "projectContext", false, false, "Project" },
-    [MAKI_AT_SANDBOX] = { "sandbox", false, false, "Sandbox" },
-    [MAKI_AT_PERMISSIONS] = { "permissions", false, false, "Permissions" },
-    [MAKI_AT_RUNTIME] = { "runtime", false, false, "Runtime" },
-    [MAKI_AT_MODEL] = { "model", false, false, "Model" },
-    [MAKI_AT_THINKING] = { "thinking", false, false, "Thinking" },
-    [MAKI_AT_CHANNEL] = { "channel", false, false, "Channel" },
-    [MAKI_AT_CHAT_CONTEXT] = { "chatContext", false, false, "Chat" },
-    [MAKI_AT_USER] = { "user", false, false, "User" },
-    [MAKI_AT_TIMESTAMP] = { "timestamp", false, false, "Date" },
+    [MAKI_SECTION_IDENTITY] = { "identity", true, true, "Identity" },
+    [MAKI_SECTION_PERSONA] = { "persona", false, false, "Persona" },
+    [MAKI_SECTION_INSTRUCTIONS] = { "instructions", true, false, "Instructions" },
+    [MAKI_SECTION_GUIDELINES] = { "guidelines", false, false, "Guidelines" },
+    [MAKI_SECTION_TOOLING] = { "tooling", true, false, "Tools" },
+    [MAKI_SECTION_TOOL_POLICIES] = { "toolPolicies", false, false, "Use of tools" },
+    [MAKI_SECTION_SKILLS] = { "skills", false, false, "Skills" },
+    [MAKI_SECTION_SKILL_TRIGGERS] = { "skillTriggers", false, false, "When to use skills" },
+    [MAKI_SECTION_MEMORY] = { "memory", false, false, "Memory" },
+    [MAKI_SECTION_MEMORY_CONTEXT] = { "memoryContext", false, false, "Remembered" },
+    [MAKI_SECTION_WORKSPACE] = { "workspace", false, false, "Workspace" },
+    [MAKI_SECTION_PROJECT_CONTEXT] = { "projectContext", false, false, "Project" },
+    [MAKI_SECTION_SANDBOX] = { "sandbox", false, false, "Sandbox" },
+    [MAKI_SECTION_PERMISSIONS] = { "permissions", false, false, "Permissions" },
+    [MAKI_SECTION_RUNTIME] = { "runtime", false, false, "Runtime" },
+    [MAKI_SECTION_MODEL] = { "model", false, false, "Model" },
+    [MAKI_SECTION_THINKING] = { "thinking", false, false, "Thinking" },
+    [MAKI_SECTION_CHANNEL] = { "channel", false, false, "Channel" },
+    [MAKI_SECTION_CHAT_CONTEXT] = { "chatContext", false, false, "Chat" },
+    [MAKI_SECTION_USER] = { "user", false, false, "User" },
+    [MAKI_SECTION_TIMESTAMP] = { "timestamp", false, false, "Date" },
 };
 
 bool maki_section_in(const maki_prompt_section *section, maki_prompt_mode mode)

@@ -9,30 +9,30 @@
 #include "base/json_write.h"
 
 /* The sections of a system prompt, in their order. */
-typedef enum maki_prompt_at {
-    MAKI_AT_IDENTITY,
-    MAKI_AT_PERSONA,
-    MAKI_AT_INSTRUCTIONS,
-    MAKI_AT_GUIDELINES,
-    MAKI_AT_TOOLING,
-    MAKI_AT_TOOL_POLICIES,
-    MAKI_AT_SKILLS,
-    MAKI_AT_SKILL_TRIGGERS,
-    MAKI_AT_MEMORY,
-    MAKI_AT_MEMORY_CONTEXT,
-    MAKI_AT_WORKSPACE,
-    MAKI_AT_PROJECT_CONTEXT,
-    MAKI_AT_SANDBOX,
-    MAKI_AT_PERMISSIONS,
-    MAKI_AT_RUNTIME,
-    MAKI_AT_MODEL,
-    MAKI_AT_THINKING,
-    MAKI_AT_CHANNEL,
-    MAKI_AT_CHAT_CONTEXT,
-    MAKI_AT_USER,
-    MAKI_AT_TIMESTAMP,
+typedef enum maki_section_id {
+    MAKI_SECTION_IDENTITY,
+    MAKI_SECTION_PERSONA,
+    MAKI_SECTION_INSTRUCTIONS,
+    MAKI_SECTION_GUIDELINES,
+    MAKI_SECTION_TOOLING,
+    MAKI_SECTION_TOOL_POLICIES,
+    MAKI_SECTION_SKILLS,
+    MAKI_SECTION_SKILL_TRIGGERS,
+    MAKI_SECTION_MEMORY,
+    MAKI_SECTION_MEMORY_CONTEXT,
+    MAKI_SECTION_WORKSPACE,
+    MAKI_SECTION_PROJECT_CONTEXT,
+    MAKI_SECTION_SANDBOX,
+    MAKI_SECTION_PERMISSIONS,
+    MAKI_SECTION_RUNTIME,
+    MAKI_SECTION_MODEL,
+    MAKI_SECTION_THINKING,
+    MAKI_SECTION_CHANNEL,
+    MAKI_SECTION_CHAT_CONTEXT,
+    MAKI_SECTION_USER,
+    MAKI_SECTION_TIMESTAMP,
     MAKI_SECTION_COUNT
-} maki_prompt_at;
+} maki_section_id;
 
 typedef enum maki_prompt_mode {
     MAKI_PROMPT_FULL,    /* every section */
@@ -53,8 +53,8 @@ bool maki_section_in(const maki_prompt_section *section, maki_prompt_mode mode);
 typedef struct maki_bootstrap_file {
     const char *name;
     uint64_t max_units;
-    maki_prompt_at section; /* of its text */
-    bool expected;          /* the prompt reports it when it is missing */
+    maki_section_id section; /* of its text */
+    bool expected;           /* the prompt reports it when it is missing */
 } maki_bootstrap_file;
 
 #define MAKI_BOOTSTRAP_COUNT 6
@@ -65,7 +65,7 @@ const maki_bootstrap_file *maki_bootstrap_find(maki_str name);
 /* The section of a file in this mode.  A sub-agent has no section for policies, and gets TOOLS.md in that of its tools.
  * False: the mode does not use the file. */
 bool maki_bootstrap_section(const maki_bootstrap_file *file, maki_prompt_mode mode,
-                            maki_prompt_at *out);
+                            maki_section_id *out);
 
 /* A file that is too long is truncated to this many units of its head and of its tail, with a marker between. */
 #define MAKI_TRUNCATED "[...truncated...]"

@@ -49,9 +49,9 @@ static maki_status build_sections(const maki_prompt_parts *in, size_t from, size
 maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, maki_str *text,
                               maki_str *timestamp, maki_err *err)
 {
-    maki_status st = build_sections(in, 0, MAKI_AT_TIMESTAMP, arena, text, err);
+    maki_status st = build_sections(in, 0, MAKI_SECTION_TIMESTAMP, arena, text, err);
     if (st != MAKI_OK) return st;
-    return build_sections(in, MAKI_AT_TIMESTAMP, MAKI_SECTION_COUNT, arena, timestamp, err);
+    return build_sections(in, MAKI_SECTION_TIMESTAMP, MAKI_SECTION_COUNT, arena, timestamp, err);
 }
 
 /* ---- tools ------------------------------------------------------------------------------------------------------ */
@@ -66,8 +66,8 @@ static void add_tool_name(maki_buf *out, maki_str name)
 maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)
 {
     maki_buf out = maki_buf_new(arena->alloc, TOOLS_MAX);
-    maki_tool_list list = maki_tools_of(tools);
-    for (maki_tool tool; maki_tools_next(&list, &tool);)
+    maki_tool_list list = maki_tool_list_of(tools);
+    for (maki_tool tool; maki_tool_list_next(&list, &tool);)
         add_tool_name(&out, tool.name);
     return maki_buf_to_arena(&out, arena, text, err);
 }

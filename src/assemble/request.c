@@ -67,7 +67,7 @@ static maki_status write_system_list(request_writer *wr)
     if (!found && wr->conv)
         st = maki_render_system(wr->conv, wr->view, r->protocol, NULL, &found, wr->err);
     if (st != MAKI_OK || !found) return st;
-    maki_jw_print(&wr->w, wr->format->system_open);
+    maki_jw_print(&wr->w, wr->format->system_prefix);
     for (size_t i = 0; i < r->system_count; i++) {
         if (r->system[i].len)
             maki_jw_print(&wr->w,
@@ -75,7 +75,7 @@ static maki_status write_system_list(request_writer *wr)
                           r->system[i]);
     }
     if (wr->conv) st = maki_render_system(wr->conv, wr->view, r->protocol, &wr->w, &found, wr->err);
-    maki_jw_print(&wr->w, wr->format->system_close);
+    maki_jw_print(&wr->w, wr->format->system_suffix);
     return st;
 }
 
@@ -84,7 +84,7 @@ static void write_system_text(request_writer *wr)
 {
     const maki_request *r = &wr->request;
     bool any = false;
-    maki_jw_key(&wr->w, maki_str_of(wr->format->system_open));
+    maki_jw_key(&wr->w, maki_str_of(wr->format->system_field));
     maki_jw_begin_value(&wr->w);
     maki_jw_bytes(&wr->w, MAKI_LIT("\""));
     for (size_t i = 0; i < r->system_count; i++) {
@@ -101,10 +101,10 @@ static void write_system_text(request_writer *wr)
  * fields of the protocol are written, because most providers refuse others.  Returns how many; `w` NULL: only count. */
 static size_t write_tools(const request_writer *wr, maki_jw *w, bool functions)
 {
-    maki_tool_list list = maki_tools_of(wr->request.tools);
+    maki_tool_list list = maki_tool_list_of(wr->request.tools);
     maki_tool tool;
     size_t count = 0;
-    while (maki_tools_next(&list, &tool)) {
+    while (maki_tool_list_next(&list, &tool)) {
         bool provider_runs =
             wr->format->is_provider_run && wr->format->is_provider_run(&tool) && tool.body.len;
         if (maki_tool_is_function(&tool) != functions || (!functions && !provider_runs)) continue;
@@ -125,9 +125,9 @@ static void write_all_tools(request_writer *wr)
                      !wr->format->choice; /* the protocol has no field for it */
     if (functions + provider_defined == 0 || forbidden) return;
     maki_jw_print(&wr->w, r->functions ? "'functions':[" : "'tools':[");
-    if (functions && wr->format->tools_open) maki_jw_print(&wr->w, wr->format->tools_open);
+    if (functions && wr->format->tools_prefix) maki_jw_print(&wr->w, wr->format->tools_prefix);
     write_tools(wr, &wr->w, true);
-    if (functions && wr->format->tools_open) maki_jw_print(&wr->w, wr->format->tools_close);
+    if (functions && wr->format->tools_prefix) maki_jw_print(&wr->w, wr->format->tools_suffix);
     write_tools(wr, &wr->w, false);
     maki_jw_end_array(&wr->w);
     if (wr->format->choice) wr->format->choice(&wr->w, r);

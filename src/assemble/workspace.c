@@ -44,7 +44,7 @@ maki_status maki_workspace_open(const maki_env *env, maki_str path, maki_workspa
     return MAKI_OK;
 }
 
-const char *maki_boot_state_name(maki_boot_state state)
+const char *maki_bootstrap_state_name(maki_bootstrap_state state)
 {
     static const char *const names[] = { "unasked", "missing", "unread", "left out",
                                          "empty",   "whole",   "trimmed" };
@@ -53,17 +53,17 @@ const char *maki_boot_state_name(maki_boot_state state)
 
 /* ---- checks and opening ------------------------------------------------------------------------------------------ */
 
-static int set_unreadable(maki_boot_report *report, const char *why)
+static int set_unreadable(maki_bootstrap_report *report, const char *why)
 {
-    report->state = MAKI_BOOT_UNREADABLE;
+    report->state = MAKI_BOOTSTRAP_UNREADABLE;
     snprintf(report->why, sizeof report->why, "%s", why);
     return -1;
 }
 
-static int set_unreadable_errno(maki_boot_report *report)
+static int set_unreadable_errno(maki_bootstrap_report *report)
 {
     if (errno != ENOENT) return set_unreadable(report, strerror(errno));
-    report->state = MAKI_BOOT_MISSING;
+    report->state = MAKI_BOOTSTRAP_MISSING;
     return -1;
 }
 
@@ -84,7 +84,7 @@ static const char *not_a_file_reason(mode_t mode)
 
 /* Open a file; -1: the reason is in the report.  It is checked before it is opened, because opening a pipe already
  * affects its writer, and again afterwards, because it may have been replaced. */
-static int open_file(const maki_workspace *ws, const char *name, maki_boot_report *report)
+static int open_file(const maki_workspace *ws, const char *name, maki_bootstrap_report *report)
 {
     char path[PATH_MAX + 32], resolved[PATH_MAX];
     const maki_files *files = ws->env->files;
@@ -112,7 +112,7 @@ typedef struct file_reader {
     const maki_files *files;
     int fd;
     maki_arena *arena;
-    maki_boot_report *report;
+    maki_bootstrap_report *report;
 } file_reader;
 
 /* Read bytes [from, to) into the arena.  False: they cannot be read, and the reason is in the report. */
@@ -239,10 +239,10 @@ static void read_text(file_reader *r, uint64_t max_units, maki_str *text)
     if (!find_end(r, &end)) return;
     if (!read_bytes(r, 0, end < 3 ? end : 3, &bom)) return;
     if (maki_str_starts(bom, MAKI_LIT("\xEF\xBB\xBF"))) from = 3;
-    r->report->state = end > from ? MAKI_BOOT_WHOLE : MAKI_BOOT_EMPTY;
+    r->report->state = end > from ? MAKI_BOOTSTRAP_WHOLE : MAKI_BOOTSTRAP_EMPTY;
     if (end > from && max_units == 0) {
         set_unreadable(r->report, "there is no space left for it");
-        r->report->state = MAKI_BOOT_LEFT_OUT;
+        r->report->state = MAKI_BOOTSTRAP_OMITTED;
         return;
     }
     if (end - from <= max_units * UNIT_BYTES) {
@@ -254,22 +254,22 @@ static void read_text(file_reader *r, uint64_t max_units, maki_str *text)
     } else if (!read_ends(r, from, end, head, tail, &before, &after)) {
         return;
     }
-    r->report->state = MAKI_BOOT_TRIMMED;
+    r->report->state = MAKI_BOOTSTRAP_TRIMMED;
     *text = maki_arena_print(r->arena, "%.*s\n\n" MAKI_TRUNCATED "\n\n%.*s", (int)before.len,
                              before.ptr, (int)after.len, after.ptr);
 }
 
 maki_status maki_workspace_read(const maki_workspace *ws, const maki_bootstrap_file *file,
-                                uint64_t max_units, maki_arena *arena, maki_boot_report *report,
-                                maki_str *text, maki_err *err)
+                                uint64_t max_units, maki_arena *arena,
+                                maki_bootstrap_report *report, maki_str *text, maki_err *err)
 {
-    *report = (maki_boot_report){ .name = file->name };
+    *report = (maki_bootstrap_report){ .name = file->name };
     *text = (maki_str){ "", 0 };
     file_reader r = { ws->env->files, open_file(ws, file->name, report), arena, report };
     if (r.fd < 0) return MAKI_OK;
     read_text(&r, max_units, text);
     r.files->close(r.files, r.fd);
-    if (report->state == MAKI_BOOT_UNREADABLE) *text = (maki_str){ "", 0 };
+    if (report->state == MAKI_BOOTSTRAP_UNREADABLE) *text = (maki_str){ "", 0 };
     report->units = maki_utf16_len(*text);
     return maki_arena_status(arena, err);
 }

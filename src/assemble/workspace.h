@@ -24,31 +24,32 @@ typedef struct maki_workspace {
 maki_status maki_workspace_open(const maki_env *env, maki_str path, maki_workspace *out,
                                 maki_err *err) MAKI_MUST_CHECK;
 
-typedef enum maki_boot_state {
-    MAKI_BOOT_NOT_REQUESTED, /* the mode does not use it */
-    MAKI_BOOT_MISSING,
-    MAKI_BOOT_UNREADABLE, /* `why` */
-    MAKI_BOOT_LEFT_OUT,   /* no space is left in the prompt */
-    MAKI_BOOT_EMPTY,
-    MAKI_BOOT_WHOLE,
-    MAKI_BOOT_TRIMMED
-} maki_boot_state;
-const char *maki_boot_state_name(maki_boot_state state);
+typedef enum maki_bootstrap_state {
+    MAKI_BOOTSTRAP_NOT_REQUESTED, /* the mode does not use it */
+    MAKI_BOOTSTRAP_MISSING,
+    MAKI_BOOTSTRAP_UNREADABLE, /* `why` */
+    MAKI_BOOTSTRAP_OMITTED,    /* no space is left in the prompt */
+    MAKI_BOOTSTRAP_EMPTY,
+    MAKI_BOOTSTRAP_WHOLE,
+    MAKI_BOOTSTRAP_TRIMMED
+} maki_bootstrap_state;
+const char *maki_bootstrap_state_name(maki_bootstrap_state state);
 
 /* The outcome for a file; plain data. */
-typedef struct maki_boot_report {
+typedef struct maki_bootstrap_report {
     const char *name;
-    maki_boot_state state;
+    maki_bootstrap_state state;
     bool repaired;  /* not all of what was read is UTF-8 */
     uint64_t bytes; /* of the file */
     uint64_t units; /* that go into the prompt */
     char why[100];  /* of UNREADABLE and LEFT_OUT; else "" */
-} maki_boot_report;
+} maki_bootstrap_report;
 
 /* Read `file`, at most about max_units of it (0: only its state), without white space at its end.  *text is in the
  * arena; len 0: no text.  Fails only when out of memory. */
 maki_status maki_workspace_read(const maki_workspace *ws, const maki_bootstrap_file *file,
-                                uint64_t max_units, maki_arena *arena, maki_boot_report *report,
-                                maki_str *text, maki_err *err) MAKI_MUST_CHECK;
+                                uint64_t max_units, maki_arena *arena,
+                                maki_bootstrap_report *report, maki_str *text, maki_err *err)
+    MAKI_MUST_CHECK;
 
 #endif

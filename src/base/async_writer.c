@@ -39,7 +39,7 @@ static maki_status write_buffer(void *ctx, maki_str bytes, maki_err *err)
     maki_status st = wait_pending(a, err);
     if (st != MAKI_OK) return st;
     a->written += bytes.len;
-    if (a->async && a->written > MAKI_ASYNC_FROM) start_thread(a);
+    if (a->async && a->written > MAKI_ASYNC_MIN_BYTES) start_thread(a);
     bool is_buffer =
         bytes.ptr == a->buffers[a->current].at; /* else it is borrowed for this call only */
     if (!a->pool || !is_buffer) return a->sink.write(a->sink.ctx, bytes, err);

@@ -1,7 +1,7 @@
 /* async_writer.h -- an asynchronous writer: the sink of a long text is called from a second thread.
  *
  * A maki_jw fills one buffer while a second thread writes the other to the sink, mostly a file.  The thread is started
- * when a text has more than MAKI_ASYNC_FROM bytes and the machine has a second core.  Before that, and where there is
+ * when a text has more than MAKI_ASYNC_MIN_BYTES bytes and the machine has a second core.  Before that, and where there is
  * no memory for the second buffer or the thread cannot start, the sink is called synchronously.  The sink is called in
  * order, one call at a time and never after maki_async_writer_end, but possibly from the second thread.
  *
@@ -18,7 +18,7 @@
 #include "base/json_write.h"
 #include "base/thread_pool.h"
 
-enum { MAKI_ASYNC_FROM = 4 << 20, MAKI_ASYNC_BUFFER = 1 << 20 };
+enum { MAKI_ASYNC_MIN_BYTES = 4 << 20, MAKI_ASYNC_BUFFER = 1 << 20 };
 
 typedef struct maki_async_writer {
     const maki_alloc *alloc;

@@ -125,7 +125,7 @@ off_t maki_file_size(const maki_files *files, int fd)
     return files->stat(files, fd, NULL, &st) != 0 ? -1 : st.st_size;
 }
 
-off_t maki_file_named_size(const maki_files *files, int fd)
+off_t maki_file_linked_size(const maki_files *files, int fd)
 {
     struct stat st;
     if (files->stat(files, fd, NULL, &st) != 0) return -1;

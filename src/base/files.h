@@ -27,7 +27,7 @@ maki_status maki_file_replace(const maki_env *env, const char *path, maki_str by
 /* -1 and errno on failure. */
 off_t maki_file_size(const maki_files *files, int fd);
 /* The same, and ENOENT when the file has been unlinked. */
-off_t maki_file_named_size(const maki_files *files, int fd);
+off_t maki_file_linked_size(const maki_files *files, int fd);
 /* 1 when `fd` is the file at `path`, 0 when it is not, -1 and errno on failure. */
 int maki_file_same(const maki_files *files, int fd, const char *path);
 /* Is there a file of this type (S_IFREG, S_IFDIR)? */

@@ -150,7 +150,7 @@ static maki_status begin_value(maki_json_scan *s, char c, uint64_t at, maki_err 
             s->state = INTEGER;
             return MAKI_OK;
         }
-        return fail_at(at, "a value must begin here", err);
+        return fail_at(at, "expected a value", err);
     }
     s->state = LITERAL;
     return MAKI_OK;
@@ -182,12 +182,12 @@ static maki_status scan_token(maki_json_scan *s, char c, uint64_t at, maki_err *
     case FIRST_KEY:
         if (c == '}') return end_container(s, true, at, err);
         if (c == '"') return begin_key(s, at), MAKI_OK;
-        return fail_at(at, "a key in quotes or '}' must stand here", err);
+        return fail_at(at, "expected a key in quotes or '}'", err);
     case KEY:
         if (c == '"') return begin_key(s, at), MAKI_OK;
-        return fail_at(at, "a key in quotes must stand here", err);
+        return fail_at(at, "expected a key in quotes", err);
     case COLON:
-        if (c != ':') return fail_at(at, "':' must follow a key", err);
+        if (c != ':') return fail_at(at, "expected ':' after a key", err);
         s->state = VALUE;
         return MAKI_OK;
     case AFTER_VALUE:
@@ -197,9 +197,9 @@ static maki_status scan_token(maki_json_scan *s, char c, uint64_t at, maki_err *
         }
         if (c == '}') return end_container(s, true, at, err);
         if (c == ']') return end_container(s, false, at, err);
-        return fail_at(at, "',' or the end of the container must follow a value", err);
-    case DONE: return fail_at(at, "something follows the end of the value", err);
-    case ROW_DONE: return fail_at(at, "a newline must follow each value", err);
+        return fail_at(at, "expected ',' or the end of the container", err);
+    case DONE: return fail_at(at, "unexpected bytes after the value", err);
+    case ROW_DONE: return fail_at(at, "expected a newline after the value", err);
     default: return begin_value(s, c, at, err);
     }
 }
@@ -287,7 +287,7 @@ static maki_status scan_escape(maki_json_scan *s, char c, uint64_t at, maki_err 
         s->literal_at = 0;
         return MAKI_OK;
     }
-    if (c == '\0' || !strchr("\"\\/bfnrt", c)) return fail_at(at, "no such escape", err);
+    if (c == '\0' || !strchr("\"\\/bfnrt", c)) return fail_at(at, "invalid escape", err);
     s->state = STRING;
     return MAKI_OK;
 }
@@ -311,7 +311,7 @@ static size_t scan_literal(maki_json_scan *s, const char *p, size_t n, uint64_t 
         *st = end_value(s, kind, s->token_start, at + i, err);
         return i;
     }
-    if (i < n) *st = fail_at(at + i, "only true, false or null fit here", err);
+    if (i < n) *st = fail_at(at + i, "expected true, false or null", err);
     return i;
 }
 
@@ -406,14 +406,15 @@ maki_status maki_json_scan_push(maki_json_scan *s, maki_str piece, maki_err *err
 
 maki_status maki_json_scan_end(maki_json_scan *s, maki_err *err)
 {
-    if (s->pending_len > 0) return fail_at(s->at, "the text ends inside a character", err);
+    if (s->pending_len > 0)
+        return fail_at(s->at, "the text ends with an incomplete character", err);
     if (s->state >= MINUS) {
         maki_status st = end_number(s, s->at, err);
         if (st != MAKI_OK) return st;
     }
     if (s->state == DONE || s->state == ROW_DONE || s->state == ROW_START) return MAKI_OK;
-    if (s->state == VALUE && s->depth == 0) return fail_at(s->at, "there is nothing here", err);
-    return fail_at(s->at, "the text ends too early", err);
+    if (s->state == VALUE && s->depth == 0) return fail_at(s->at, "the text is empty", err);
+    return fail_at(s->at, "unexpected end of the text", err);
 }
 
 maki_status maki_json_scan_text(maki_str text, const maki_json_scan_options *options, maki_err *err)

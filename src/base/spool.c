@@ -51,7 +51,7 @@ static maki_status move_to_file(maki_spool *s, maki_err *err)
 {
     const maki_files *files = s->env->files;
     s->fd = files->temp(files);
-    if (s->fd < 0) return maki_fail_errno(err, "making a temporary file for a large input");
+    if (s->fd < 0) return maki_fail_errno(err, "creating a temporary file for a large input");
     maki_status st = maki_file_write_at(files, s->fd, 0, maki_buf_str(&s->memory), err);
     if (st != MAKI_OK) {
         files->close(files, s->fd);

@@ -104,12 +104,12 @@ static maki_status open_engine(maki_chat *chat, bool background, maki_err *err)
     maki_status st = maki_open(&options, &chat->m, err);
     if (st != MAKI_OK) return st;
     maki_use_config(chat->m, chat->config);
-    maki_watch_cancel(chat->m, interrupted, NULL);
+    maki_use_cancel(chat->m, interrupted, NULL);
     maki_turns_options turns = { .env = chat->env,
                                  .config = chat->config,
                                  .home = chat->home,
                                  .logger = open_log(chat),
-                                 .durability = MAKI_SYNC,
+                                 .durability = MAKI_DURABILITY_SYNC,
                                  .background = background };
     st = maki_turns_open(&turns, &chat->turns, err);
     if (st == MAKI_OK) maki_use_model(chat->m, maki_turns_model(chat->turns));
@@ -224,7 +224,7 @@ static void update_usage(maki_chat *chat, const maki_turn_result *result)
 static void warn_bootstrap(maki_chat *chat)
 {
     for (unsigned i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
-        const maki_boot_report *file = &chat->result.bootstrap[i];
+        const maki_bootstrap_report *file = &chat->result.bootstrap[i];
         unsigned bit = 1u << i, warning = file->why[0] || file->repaired ? bit : 0;
         if (warning & ~chat->warned)
             maki_chat_note(chat,
@@ -283,7 +283,8 @@ static maki_status answer(maki_chat *chat, maki_str text, maki_err *err)
     maki_output_begin(&chat->output, &calls);
     maki_status st = maki_turn(chat->turns, &request, &calls, &chat->result, err);
     update_usage(chat, &chat->result);
-    if (!chat->usage.known) maki_chat_measure(chat); /* it failed before the tokens were counted */
+    if (!chat->usage.known)
+        maki_chat_refresh_usage(chat); /* it failed before the tokens were counted */
     maki_status printed =
         maki_output_end(&chat->output, st, err, &chat->result, &chat->usage, &output_err);
     if (st != MAKI_OK || printed == MAKI_OK) return st;
@@ -338,7 +339,7 @@ void maki_chat_greet(maki_chat *chat)
 {
     maki_provider provider;
     maki_err err;
-    maki_chat_measure(chat);
+    maki_chat_refresh_usage(chat);
     if (maki_chat_provider(chat, &provider, &err) != MAKI_OK) {
         maki_chat_note(chat, "maki chat: %s\n", err.msg);
         if (is_unconfigured(chat)) maki_chat_note(chat, "\n%s\n", setup);

@@ -41,7 +41,7 @@ maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err)
     return st;
 }
 
-void maki_chat_measure(maki_chat *chat)
+void maki_chat_refresh_usage(maki_chat *chat)
 {
     maki_str answer;
     maki_err why;
@@ -180,7 +180,7 @@ static maki_status run_fork(maki_chat *chat, const maki_slash_command *command, 
     if (!maki_output_answer(&chat->output, command->row->name, answer))
         maki_chat_print(chat, "Forked at message %.0f; the chat continues in the new session.\n",
                         maki_json_number_field(answer, "seq"));
-    maki_chat_measure(chat);
+    maki_chat_refresh_usage(chat);
     return MAKI_OK;
 }
 

@@ -53,7 +53,7 @@ maki_status maki_chat_run_op(maki_chat *chat, const char *op, maki_str *answer, 
 /* session.status of the session; updates chat->usage. */
 maki_status maki_chat_status(maki_chat *chat, maki_str *answer, maki_err *err);
 /* The same, without the answer. */
-void maki_chat_measure(maki_chat *chat);
+void maki_chat_refresh_usage(maki_chat *chat);
 void maki_chat_command(maki_chat *chat, maki_str line);
 
 #endif

@@ -138,22 +138,22 @@ static void put_managing(maki_jw *w, const void *data)
     if (done)
         maki_jw_print(w, "'tokensBefore':%f,'tokensAfter':%f,'messagesRemoved':%i",
                       round(done->tokens_before), round(done->tokens_after),
-                      (uint64_t)done->did.hidden);
-    if (done) maki_fallback_write(w, &done->fell_back);
+                      (uint64_t)done->effect.hidden);
+    if (done) maki_fallback_write(w, &done->fallback_reason);
 }
 
 static maki_status note_managing(maki_output *s, const void *data, maki_err *err)
 {
     const maki_manage_report *done = data;
     char line[500 + MAKI_VIEW_CHANGE_MAX], effect[MAKI_VIEW_CHANGE_MAX];
-    bool offline = done && done->fell_back.status != MAKI_OK;
+    bool offline = done && done->fallback_reason.status != MAKI_OK;
     if (!done) return write_to(&s->notes, "condensing ...\n", err);
     if (done->action == MAKI_STEP_NONE) return MAKI_OK;
-    maki_view_change_text(&done->did, effect);
+    maki_view_change_text(&done->effect, effect);
     snprintf(line, sizeof line, "condensed (%s): %s%s%.0f -> %.0f tokens; /undo reverts it\n%s%s%s",
              maki_step_name(done->action), effect, effect[0] ? ", " : "", done->tokens_before,
              done->tokens_after, offline ? "(offline summary: " : "",
-             offline ? done->fell_back.msg : "", offline ? ")\n" : "");
+             offline ? done->fallback_reason.msg : "", offline ? ")\n" : "");
     return write_to(&s->notes, line, err);
 }
 
@@ -321,7 +321,7 @@ static bool cancelled(void *ctx)
     return maki_terminal_interrupted();
 }
 
-void maki_output_begin(maki_output *s, maki_turn_callbacks *calls)
+void maki_output_begin(maki_output *s, maki_turn_callbacks *callbacks)
 {
     unsigned width = maki_terminal_width();
     maki_markdown_begin(&s->text, maki_fd_sink_of(&s->out), width, maki_terminal_coloured());

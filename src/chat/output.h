@@ -33,7 +33,7 @@ typedef struct maki_output {
 maki_output maki_output_new(const maki_files *files, maki_output_format format);
 
 /* Begin a turn; sets its callbacks. */
-void maki_output_begin(maki_output *output, maki_turn_callbacks *calls);
+void maki_output_begin(maki_output *output, maki_turn_callbacks *callbacks);
 /* End it; `st` and `failed` are what maki_turn returned. */
 maki_status maki_output_end(maki_output *output, maki_status st, const maki_err *failed,
                             const maki_turn_result *result, const maki_status_bar *usage,

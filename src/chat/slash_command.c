@@ -100,7 +100,7 @@ static bool put_argument(const maki_slash_command *command, size_t n, maki_jw *w
     const char *name = positional(command->row, n)->field;
     const maki_op_field *field = command->op ? maki_op_command_field(command->op, name) : NULL;
     const char *type = field ? field->type : name;
-    bool revision = strcmp(type, "moment") == 0, number = revision || strcmp(type, "count") == 0;
+    bool revision = strcmp(type, "revision") == 0, number = revision || strcmp(type, "count") == 0;
     maki_str text = command->arguments[n], seq = { "", 0 }, ev = { "", 0 };
     if (number) seq = cut_number(&text);
     bool has_ev = revision && text.len && text.ptr[0] == ':';

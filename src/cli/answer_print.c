@@ -9,19 +9,19 @@
 
 /* ---- fields, forks and changes ----------------------------------------------------------------------------- */
 
-static void print_fields(maki_str answer, const cli_typed *typed)
+static void print_fields(maki_str answer, const cli_parsed *parsed)
 {
-    (void)typed;
+    (void)parsed;
     MAKI_JSON_EACH(item, maki_json_items(answer)) {
         printf("%-14.*s %.*s\n", (int)item.key.len, item.key.ptr, (int)item.value.len,
                item.value.ptr);
     }
 }
 
-static void print_fork(maki_str answer, const cli_typed *typed)
+static void print_fork(maki_str answer, const cli_parsed *parsed)
 {
     maki_str path;
-    (void)typed;
+    (void)parsed;
     if (show_field(answer, "path", &path))
         printf("Forked at message %.0f into %.*s.\n", maki_json_number_field(answer, "seq"),
                (int)path.len, path.ptr);
@@ -35,13 +35,13 @@ static void print_facts(maki_str answer)
     if (facts > 0) printf(", %.0f of %.0f facts kept", retained, facts);
 }
 
-static void print_change(maki_str answer, const cli_typed *typed)
+static void print_change(maki_str answer, const cli_parsed *parsed)
 {
-    const cli_style *s = &typed->style;
+    const cli_style *s = &parsed->style;
     maki_str type; /* contains no escapes */
     char effect[240];
     double event = maki_json_number_field(answer, "event");
-    printf("%s%s%s", s->green, typed->shown.command->done, s->off);
+    printf("%s%s%s", s->green, parsed->bound.command->done, s->off);
     if (show_field(answer, "undoneType", &type))
         printf(": the %.*s of event %.0f", (int)type.len - 2, type.ptr + 1,
                maki_json_number_field(answer, "undone"));
@@ -50,7 +50,7 @@ static void print_change(maki_str answer, const cli_typed *typed)
     print_facts(answer);
     printf(", %.0f -> %.0f tokens. maki history undo %s %.0f undoes it.\n",
            maki_json_number_field(answer, "tokensBefore"),
-           maki_json_number_field(answer, "tokensAfter"), typed->typed.conversation, event);
+           maki_json_number_field(answer, "tokensAfter"), parsed->args.conversation, event);
 }
 
 /* ---- sessions -------------------------------------------------------------------------------------- */
@@ -95,9 +95,9 @@ static void print_session(maki_str session, const cli_style *s)
     printf("\n");
 }
 
-static void print_sessions(maki_str answer, const cli_typed *typed)
+static void print_sessions(maki_str answer, const cli_parsed *parsed)
 {
-    const cli_style *s = &typed->style;
+    const cli_style *s = &parsed->style;
     maki_str sessions;
     size_t n = 0;
     print_warning(answer);
@@ -118,9 +118,9 @@ static void print_sessions(maki_str answer, const cli_typed *typed)
 
 /* ---- one session --------------------------------------------------------------------------------- */
 
-static void print_session_state(maki_str answer, const cli_typed *typed)
+static void print_session_state(maki_str answer, const cli_parsed *parsed)
 {
-    const cli_style *s = &typed->style;
+    const cli_style *s = &parsed->style;
     maki_str overrides;
     double messages = maki_json_number_field(answer, "messageCount");
     print_warning(answer);
@@ -153,12 +153,12 @@ static void print_parts(maki_str answer, const cli_style *s)
     }
 }
 
-static void print_status(maki_str answer, const cli_typed *typed)
+static void print_status(maki_str answer, const cli_parsed *parsed)
 {
-    const cli_style *s = &typed->style;
+    const cli_style *s = &parsed->style;
     maki_str model, used;
     bool exact = maki_json_true_field(answer, "exact");
-    printf("%s%s%s  ", s->bold, typed->typed.conversation, s->off);
+    printf("%s%s%s  ", s->bold, parsed->args.conversation, s->off);
     show_string(answer, "sessionKey", 200);
     printf("\ncontext usage   %s", s->cyan);
     show_string(answer, "contextUsage", 20);
@@ -183,9 +183,9 @@ static void print_status(maki_str answer, const cli_typed *typed)
     print_parts(answer, s);
 }
 
-static void print_limit(maki_str answer, const cli_typed *typed)
+static void print_limit(maki_str answer, const cli_parsed *parsed)
 {
-    const cli_style *s = &typed->style;
+    const cli_style *s = &parsed->style;
     double limit = maki_json_number_field(answer, "limit"),
            turns = maki_json_number_field(answer, "turns"),
            remaining = maki_json_number_field(answer, "left"),
@@ -202,12 +202,12 @@ static void print_limit(maki_str answer, const cli_typed *typed)
     else
         printf("%sHidden%s: %s; %.0f of %.0f turn%s left. maki history undo %s %.0f undoes it.\n",
                s->green, s->off, maki_json_text_field(answer, "effect", effect, sizeof effect),
-               remaining, turns, plural, typed->typed.conversation, event);
+               remaining, turns, plural, parsed->args.conversation, event);
 }
 
-static void print_run(maki_str answer, const cli_typed *typed)
+static void print_run(maki_str answer, const cli_parsed *parsed)
 {
-    const cli_style *s = &typed->style;
+    const cli_style *s = &parsed->style;
     maki_str within, facts;
     char action[40], effect[240];
     maki_json_text_field(answer, "action", action, sizeof action);
@@ -230,7 +230,7 @@ static void print_run(maki_str answer, const cli_typed *typed)
     if (show_field(answer, "preview", &facts))
         printf("Dry run: nothing was changed.\n");
     else
-        printf("maki history undo-run %s undoes it.\n", typed->typed.conversation);
+        printf("maki history undo-run %s undoes it.\n", parsed->args.conversation);
 }
 
 /* ---- the table ------------------------------------------------------------------------------------- */

@@ -6,28 +6,28 @@
 #include "cli.h"
 
 /* A parsed command line, and the command that it names. */
-typedef struct cli_typed {
-    maki_op_bound_command shown;
-    maki_op_typed typed;
+typedef struct cli_parsed {
+    maki_op_bound_command bound;
+    maki_op_parsed_args args;
     cli_style style;
-} cli_typed;
+} cli_parsed;
 
 typedef struct answer_row {
     const char *name;
-    void (*print)(maki_str answer, const cli_typed *typed);
+    void (*print)(maki_str answer, const cli_parsed *parsed);
     /* Instead of an operation, for commands that stream a conversation (stream.c); returns the exit code. */
-    int (*run)(maki *m, const cli_typed *typed);
+    int (*run)(maki *m, const cli_parsed *parsed);
 } answer_row;
 
 const answer_row *answer_find(const char *name); /* the row "fields" for an unknown name */
 
 /* stream.c */
-int stream_append(maki *m, const cli_typed *typed);
-int stream_log(maki *m, const cli_typed *typed);
-int stream_view(maki *m, const cli_typed *typed);
-int stream_show(maki *m, const cli_typed *typed);
-int stream_delete(maki *m, const cli_typed *typed);
-int stream_export(maki *m, const cli_typed *typed);
-int stream_import(maki *m, const cli_typed *typed);
+int stream_append(maki *m, const cli_parsed *parsed);
+int stream_log(maki *m, const cli_parsed *parsed);
+int stream_view(maki *m, const cli_parsed *parsed);
+int stream_show(maki *m, const cli_parsed *parsed);
+int stream_delete(maki *m, const cli_parsed *parsed);
+int stream_export(maki *m, const cli_parsed *parsed);
+int stream_import(maki *m, const cli_parsed *parsed);
 
 #endif

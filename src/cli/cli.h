@@ -55,12 +55,12 @@ cli_style cli_style_of(int fd);
 /* Print "maki DOING: message" to standard error; returns the exit code of the status. */
 int cli_fail(const char *doing, const maki_err *err);
 /* A usage error: print it, and the command that prints the help.  Returns 2. */
-int cli_misuse(const char *command, const char *what, const char *detail);
+int cli_usage_error(const char *command, const char *what, const char *detail);
 /* A usage error: an unknown `what` ("subcommand"), or none when `name` is empty.  `names` ("show|check") are those that
  * exist: print the nearest one, else all.  Returns 2. */
 int cli_unknown(const char *command, const char *what, const char *name, const char *names);
 /* The same for a usage error that the library found. */
-int cli_misuse_err(const char *command, const maki_err *err);
+int cli_usage_error_of(const char *command, const maki_err *err);
 
 /* A sink to standard output.  SIGPIPE ends the program: a closed pipe is no error to report. */
 maki_sink cli_stdout(void);
@@ -98,7 +98,7 @@ void cli_print_problem(const maki_config_problem *problem);
 
 bool cli_streq(const char *a, const char *b);
 /* The end of a plural: "" for 1, else "s". */
-const char *cli_s(uint64_t n);
+const char *cli_plural(uint64_t n);
 /* The page of all settings, docs/configuration.md, from their table (config_reference.c). */
 void cli_print_config_reference(void);
 

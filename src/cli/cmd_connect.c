@@ -365,14 +365,14 @@ static int run(int argc, char **argv)
     if (code || positional) return maki_status_exit(MAKI_INVALID);
     if (separator < argc) separator++;
     if (p.model && !is_model_name(p.model)) {
-        return cli_misuse("connect", "not the name of a model: ", p.model);
+        return cli_usage_error("connect", "not the name of a model: ", p.model);
     }
     code = cli_url_of_daemon("connect", p.given_url, &p.url);
     if (code) return code;
     char home[PATH_MAX - 16];
     if (!maki_home(home, sizeof home)) {
-        return cli_misuse("connect", "there is no directory to write to: set MAKI_HOME or HOME",
-                          "");
+        return cli_usage_error("connect",
+                               "there is no directory to write to: set MAKI_HOME or HOME", "");
     }
     snprintf(p.directory, sizeof p.directory, "%s/connect", home);
     build_launch(&p, argv + separator, argc - separator);

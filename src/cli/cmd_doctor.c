@@ -98,7 +98,7 @@ static void check_conversation(maki *m)
         { "history.undo", "{\"conversation\":\"talk.jsonl\"}" },
     };
     maki_err err = { 0 };
-    maki_proof proof;
+    maki_verification proof;
     if (append_messages(m, &err) != MAKI_OK) return;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
         maki_status st = run_op(m, steps[i][0], steps[i][1], &err);

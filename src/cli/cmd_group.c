@@ -18,7 +18,7 @@ static int print_synopsis(const maki_op_bound_command *shown)
 {
     const maki_op_argument *a = shown->command->arguments;
     int n = printf("maki %s %s", shown->group, shown->command->name);
-    if (maki_op_command_names(shown))
+    if (maki_op_command_takes_conversation(shown))
         n += printf(" %s", cli_streq(shown->group, "session") ? "ID" : "PATH");
     for (; a->shape; a++) {
         if (a->shape[0] != '-' && a->shape[0] != '=') n += printf(" %s", a->shape);
@@ -43,7 +43,7 @@ static void print_command(const maki_op_bound_command *shown)
 
 static void print_commands(const char *group)
 {
-    maki_op_bound_command shown;
+    maki_op_bound_command bound;
     for (size_t i = 0; maki_op_command_at(group, i, &shown); i++)
         print_command(&shown);
 }
@@ -88,23 +88,23 @@ static const char session_notes[] =
 
 /* ---- running --------------------------------------------------------------------------------------- */
 
-static int run_op(cli_handle *h, const answer_row *row, const cli_typed *typed)
+static int run_op(cli_handle *h, const answer_row *row, const cli_parsed *parsed)
 {
     maki_buf input = cli_buf(), output = cli_buf();
     maki_err err = { 0 };
     maki_str answer;
     int code = 0;
     maki_status st =
-        maki_op_command_input(&typed->shown, &typed->typed, maki_buf_sink(&input), &err);
+        maki_op_command_input(&parsed->bound, &parsed->args, maki_buf_sink(&input), &err);
     bool misuse = st != MAKI_OK;
     if (st == MAKI_OK)
-        st = cli_run_op(h->m, typed->shown.op->name, cli_text(&input), &output, &answer, &err);
-    if (typed->typed.json && output.len) printf("%.*s\n", (int)output.len, output.ptr);
+        st = cli_run_op(h->m, parsed->bound.op->name, cli_text(&input), &output, &answer, &err);
+    if (parsed->args.json && output.len) printf("%.*s\n", (int)output.len, output.ptr);
     if (st != MAKI_OK)
-        code =
-            misuse ? cli_misuse_err(typed->shown.group, &err) : cli_fail(typed->shown.group, &err);
-    else if (!typed->typed.json)
-        row->print(answer, typed);
+        code = misuse ? cli_usage_error_of(parsed->bound.group, &err)
+                      : cli_fail(parsed->bound.group, &err);
+    else if (!parsed->args.json)
+        row->print(answer, parsed);
     maki_buf_free(&input);
     maki_buf_free(&output);
     return code;
@@ -112,7 +112,7 @@ static int run_op(cli_handle *h, const answer_row *row, const cli_typed *typed)
 
 static int report_unknown(const char *group, const char *name)
 {
-    maki_op_bound_command shown;
+    maki_op_bound_command bound;
     maki_buf names = cli_buf();
     for (size_t i = 0; maki_op_command_at(group, i, &shown); i++)
         maki_buf_print(&names, "%s%s", i ? "|" : "", shown.command->name);
@@ -124,19 +124,19 @@ static int report_unknown(const char *group, const char *name)
 
 static int run(int argc, char **argv)
 {
-    cli_typed typed = { .style = cli_style_of(STDOUT_FILENO) };
+    cli_parsed parsed = { .style = cli_style_of(STDOUT_FILENO) };
     maki_err err = { 0 };
     cli_handle h;
     const char *name = argc < 2 ? "" : argv[1];
-    if (!maki_op_command_find(argv[0], maki_str_of(name), &typed.shown))
+    if (!maki_op_command_find(argv[0], maki_str_of(name), &parsed.bound))
         return report_unknown(argv[0], name);
-    if (maki_op_command_read(&typed.shown, argc - 2, argv + 2, &typed.typed, &err) != MAKI_OK)
-        return cli_misuse_err(argv[0], &err);
+    if (maki_op_command_read(&parsed.bound, argc - 2, argv + 2, &parsed.args, &err) != MAKI_OK)
+        return cli_usage_error_of(argv[0], &err);
     int code = cli_open(&h, argv[0]);
     if (code) return code;
-    const answer_row *row = answer_find(typed.shown.command->answer);
+    const answer_row *row = answer_find(parsed.bound.command->answer);
     cli_cancel_on_interrupt(&h);
-    code = row->run ? row->run(h.m, &typed) : run_op(&h, row, &typed);
+    code = row->run ? row->run(h.m, &parsed) : run_op(&h, row, &parsed);
     cli_close(&h);
     return code;
 }

@@ -18,7 +18,7 @@ static const char usage[] =
     "\n"
     "The answer is one JSON object on standard output; an error is one too: {\"error\": {\"code\", \"message\"}}.\n"
     "Types of fields: count is an integer of at least 0, messages an array of JSON messages, path a file,\n"
-    "conversation a messages file or a session, moment a point in its history, {\"seq\", \"ev\"}.\n"
+    "conversation a messages file or a session, revision a point in its history, {\"seq\", \"ev\"}.\n"
     "Exit codes: 0 ok, 2 invalid input, 3 refused, 4 too big, 5 not found, 6 conflict; with --lines, that of\n"
     "the first call that failed.\n"
     "\n"
@@ -146,10 +146,11 @@ static int run(int argc, char **argv)
     int code = cli_read_options(&cli_op, argc, argv, &r, 2, &positional);
     if (code) return code;
     if (r.help && positional == 0) return fputs(usage, stdout) < 0;
-    if (positional && (r.list || r.lines)) return cli_misuse("op", "too many arguments: ", argv[0]);
+    if (positional && (r.list || r.lines))
+        return cli_usage_error("op", "too many arguments: ", argv[0]);
     if (r.list) return print_list(r.json);
     if (r.lines) return run_lines();
-    if (positional == 0) return cli_misuse("op", "missing: ", "NAME");
+    if (positional == 0) return cli_usage_error("op", "missing: ", "NAME");
     return r.help ? print_help_of(argv[0]) : run_op(argv[0], positional == 2 ? argv[1] : NULL);
 }
 

@@ -74,8 +74,9 @@ static int parse(int argc, char **argv, arguments *a)
     if (code) return code;
     a->rest = argv;
     if (a->encoding && a->model)
-        return cli_misuse("tokens", "only one of ", "--encoding and --model");
-    if (a->text && a->count) return cli_misuse("tokens", "--text takes no paths: ", a->rest[0]);
+        return cli_usage_error("tokens", "only one of ", "--encoding and --model");
+    if (a->text && a->count)
+        return cli_usage_error("tokens", "--text takes no paths: ", a->rest[0]);
     return 0;
 }
 
@@ -341,8 +342,8 @@ static int run_count(const arguments *a, token_counter *counter)
     token_files files = { 0 };
     int code = 0;
     if (a->messages && (a->special || a->text)) {
-        return cli_misuse("tokens", "--messages cannot be combined with ",
-                          a->text ? "--text" : "--special");
+        return cli_usage_error("tokens", "--messages cannot be combined with ",
+                               a->text ? "--text" : "--special");
     }
     if (a->text) {
         token_files_add(&files, "-");
@@ -395,7 +396,7 @@ static int run_encode(const arguments *a, const token_counter *counter)
 {
     token_files files = { 0 };
     maki_env env = maki_env_system();
-    if (a->messages) return cli_misuse("tokens encode", "unknown option ", "--messages");
+    if (a->messages) return cli_usage_error("tokens encode", "unknown option ", "--messages");
     if (a->text)
         token_files_add(&files, "-");
     else
@@ -522,8 +523,8 @@ static int run_decode(const arguments *a, const token_counter *counter)
 {
     id_reader reader = { .encoding = counter->encoding };
     if (a->messages || a->special || a->text || a->all) {
-        return cli_misuse("tokens decode", "the only options are ",
-                          "--encoding, --model and --json");
+        return cli_usage_error("tokens decode", "the only options are ",
+                               "--encoding, --model and --json");
     }
     return a->json ? decode_json(a, &reader) : read_ids(a, &reader);
 }

@@ -49,7 +49,7 @@ static void print_damage(void *ctx, const maki_damage *d)
 
 static int check_path(maki *m, const char *command, char *path, bool repair)
 {
-    maki_proof proof = { 0 };
+    maki_verification proof = { 0 };
     listing l = { path, repair };
     maki_err err = { 0 };
     cli_style s = cli_style_of(1);
@@ -60,9 +60,11 @@ static int check_path(maki *m, const char *command, char *path, bool repair)
            st != MAKI_OK     ? "damaged"
            : proof.found > 0 ? "repaired"
                              : "ok",
-           s.off, proof.messages, cli_s(proof.messages), proof.events, cli_s(proof.events));
+           s.off, proof.messages, cli_plural(proof.messages), proof.events,
+           cli_plural(proof.events));
     if (proof.earlier)
-        printf(" (%" PRIu64 " event%s of earlier damage)", proof.earlier, cli_s(proof.earlier));
+        printf(" (%" PRIu64 " event%s of earlier damage)", proof.earlier,
+               cli_plural(proof.earlier));
     printf("\n");
     if (st != MAKI_OK && !repair) {
         fprintf(stderr, "maki %s: see maki fsck --repair %s\n", command, path);
@@ -80,7 +82,7 @@ static int check_all(const cli_command *command, int argc, char **argv)
     size_t paths;
     int highest = cli_read_options(command, argc, argv, &repair, SIZE_MAX, &paths);
     if (highest) return highest;
-    if (paths == 0) return cli_misuse(command->name, "missing: ", "PATH");
+    if (paths == 0) return cli_usage_error(command->name, "missing: ", "PATH");
     if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail(command->name, &err);
     cli_progress_watch(m, &progress);
     for (size_t i = 0; i < paths; i++) {

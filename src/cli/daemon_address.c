@@ -54,7 +54,8 @@ int cli_url_of_daemon(const char *command, const char *given, cli_url *out)
     if (given)
         return cli_url_parse(given, out)
                    ? 0
-                   : cli_misuse(command, "the daemon's address is http://HOST:PORT, not ", given);
+                   : cli_usage_error(command, "the daemon's address is http://HOST:PORT, not ",
+                                     given);
     if (!cli_daemon_pid(out) && !url_from_config(out)) cli_url_parse("http://127.0.0.1:4747", out);
     return 0;
 }

@@ -24,7 +24,7 @@ bool cli_streq(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-const char *cli_s(uint64_t n)
+const char *cli_plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
 }
@@ -44,7 +44,7 @@ int cli_fail(const char *doing, const maki_err *err)
     return maki_status_exit(err->status);
 }
 
-int cli_misuse(const char *command, const char *what, const char *detail)
+int cli_usage_error(const char *command, const char *what, const char *detail)
 {
     fprintf(stderr, "maki %s: %s%s\nSee maki %s --help.\n", command, what, detail, command);
     return maki_status_exit(MAKI_INVALID);
@@ -67,7 +67,7 @@ int cli_unknown(const char *command, const char *what, const char *name, const c
     return maki_status_exit(MAKI_INVALID);
 }
 
-int cli_misuse_err(const char *command, const maki_err *err)
+int cli_usage_error_of(const char *command, const maki_err *err)
 {
     fprintf(stderr, "maki %s: %s\n", command, err->msg);
     if (!strstr(err->msg, "--help")) fprintf(stderr, "See maki %s --help.\n", command);
@@ -88,7 +88,7 @@ int cli_read_options(const cli_command *command, int argc, char **argv, void *ou
                               .argv = argv,
                               .next = 1 };
     maki_status st = maki_options_read(&list, out, argv, max, count, &err);
-    return st == MAKI_OK ? 0 : cli_misuse_err(command->name, &err);
+    return st == MAKI_OK ? 0 : cli_usage_error_of(command->name, &err);
 }
 
 /* ---- operations ------------------------------------------------------------------------------------ */

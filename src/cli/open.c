@@ -96,5 +96,5 @@ void cli_cancel_on_interrupt(cli_handle *h)
 {
     struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
-    maki_watch_cancel(h->m, was_interrupted, NULL);
+    maki_use_cancel(h->m, was_interrupted, NULL);
 }

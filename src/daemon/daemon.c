@@ -129,7 +129,7 @@ static void dispatch(maki_daemon *d, maki_conn *conn, const maki_http_head *head
     if (maki_http_field_named(head, MAKI_LIT("upgrade"))) {
         /* Codex tries a WebSocket first, and falls back to HTTP at once on this status. */
         maki_conn_fail(conn, 426, "upgrade_not_supported",
-                       "no WebSocket here: send the request over HTTP");
+                       "WebSocket is not supported: send the request over HTTP");
         return;
     }
     if (route.kind == MAKI_ROUTE_LOCAL) {
@@ -163,28 +163,28 @@ static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
 {
     maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
-    if (handler && handler->calls->on_body) handler->calls->on_body(handler, conn, bytes);
+    if (handler && handler->callbacks->on_body) handler->callbacks->on_body(handler, conn, bytes);
 }
 
 static void on_body_end(void *ctx, maki_conn *conn)
 {
     maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
-    if (handler && handler->calls->on_body_end) handler->calls->on_body_end(handler, conn);
+    if (handler && handler->callbacks->on_body_end) handler->callbacks->on_body_end(handler, conn);
 }
 
 static void on_drained(void *ctx, maki_conn *conn)
 {
     maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
-    if (handler && handler->calls->on_drained) handler->calls->on_drained(handler, conn);
+    if (handler && handler->callbacks->on_drained) handler->callbacks->on_drained(handler, conn);
 }
 
 static void on_gone(void *ctx, maki_conn *conn, maki_status why)
 {
     maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
-    if (handler && handler->calls->on_gone) handler->calls->on_gone(handler, conn, why);
+    if (handler && handler->callbacks->on_gone) handler->callbacks->on_gone(handler, conn, why);
 }
 
 static void on_accept_failure(void *ctx, const char *reason)

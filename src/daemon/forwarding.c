@@ -58,7 +58,7 @@ typedef enum recorder_state {
 typedef enum hold { HOLD_END, HOLD_LAST_BYTE, HOLD_ALL } hold;
 
 /* Why reading from upstream is paused: a bit set. */
-enum { FOR_CLIENT = 1, FOR_RECORDER = 2 };
+enum { PAUSED_FOR_CLIENT = 1, PAUSED_FOR_RECORDER = 2 };
 
 typedef struct transfer {
     maki_request_handler handler;
@@ -78,7 +78,7 @@ typedef struct transfer {
     int64_t complete_ms; /* when the body was complete */
     maki_str target;     /* in `text` */
     maki_record record;
-    uint8_t paused; /* FOR_CLIENT, FOR_RECORDER */
+    uint8_t paused; /* PAUSED_FOR_CLIENT, PAUSED_FOR_RECORDER */
     hold hold;
     char last_byte;      /* with HOLD_LAST_BYTE, when reply_left is 0 */
     uint64_t reply_left; /* with HOLD_LAST_BYTE: bytes to come */
@@ -190,7 +190,7 @@ static void resume_for(transfer *t, uint8_t reason)
 
 static void on_capacity(maki_record *record)
 {
-    resume_for(MAKI_CONTAINER_OF(record, transfer, record), FOR_RECORDER);
+    resume_for(MAKI_CONTAINER_OF(record, transfer, record), PAUSED_FOR_RECORDER);
 }
 
 /* Can the daemon answer this request itself?  It counts tokens, is complete and not compressed. */
@@ -263,7 +263,7 @@ static void on_reply_head(void *ctx, int status, maki_str reason, const maki_htt
                          .fields = maki_str_to(maki_buf_str(&lines), fields_len),
                          .framing = framing_of(t, status, &head),
                          .length = head.length,
-                         .says_length = head.has_length };
+                         .has_content_length = head.has_length };
     t->reply_left = head.length;
     t->hold = hold_of(t, &reply);
     if (t->hold == HOLD_ALL) {
@@ -284,14 +284,14 @@ static void on_reply_bytes(void *ctx, maki_str bytes)
     free_body_if_unused(t);
     if (t->recorder == RECORDER_OPEN &&
         !maki_recorder_bytes(t->shared->recorder, &t->record, bytes)) {
-        pause_for(t, FOR_RECORDER);
+        pause_for(t, PAUSED_FOR_RECORDER);
     }
     if (t->hold == HOLD_LAST_BYTE && t->reply_left) {
         t->reply_left -= bytes.len < t->reply_left ? bytes.len : t->reply_left;
         if (t->reply_left == 0) t->last_byte = bytes.ptr[--bytes.len];
     }
     maki_conn_send(t->conn, bytes);
-    if (maki_conn_waiting(t->conn) > CLIENT_PENDING_MAX) pause_for(t, FOR_CLIENT);
+    if (maki_conn_waiting(t->conn) > CLIENT_PENDING_MAX) pause_for(t, PAUSED_FOR_CLIENT);
 }
 
 /* Upstream failed: answer with an error; if the reply has begun, drop the connection, so that the client sees a
@@ -327,7 +327,7 @@ static void on_call_done(void *ctx, maki_status st, const char *reason)
         log_failure(t, st, reason);
         if (t->recorder == RECORDER_OPEN)
             snprintf(t->record.reason, sizeof t->record.reason, "%s", reason);
-        end_recording(t, MAKI_EXCHANGE_CUT);
+        end_recording(t, MAKI_EXCHANGE_TRUNCATED);
         if (t->state == UPLOADING && can_count(t)) {
             count_locally(t);
         } else {
@@ -388,7 +388,7 @@ static maki_status start_call(transfer *t, maki_err *err)
 static void fail_transfer(transfer *t, maki_status st, const maki_err *err)
 {
     maki_conn *conn = close_transfer(t);
-    end_recording(t, MAKI_EXCHANGE_CUT);
+    end_recording(t, MAKI_EXCHANGE_TRUNCATED);
     maki_conn_fail(conn, maki_status_http(st), "internal", err->msg);
     free_if_unused(t);
 }
@@ -458,7 +458,7 @@ static void on_body_end(maki_request_handler *handler, maki_conn *conn)
     if (t->by_model && t->record.in.model.len == 0) {
         enter(t, LOOKUP);
         t->recorder = RECORDER_LOOKUP;
-        maki_recorder_model(t->shared->recorder, &t->record);
+        maki_recorder_lookup_model(t->shared->recorder, &t->record);
         return;
     }
     if (t->by_model) select_upstream(t, t->record.in.model);
@@ -468,7 +468,7 @@ static void on_body_end(maki_request_handler *handler, maki_conn *conn)
 static void on_drained(maki_request_handler *handler, maki_conn *conn)
 {
     (void)conn;
-    resume_for((transfer *)handler, FOR_CLIENT);
+    resume_for((transfer *)handler, PAUSED_FOR_CLIENT);
 }
 
 static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
@@ -477,7 +477,7 @@ static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status 
     (void)conn, (void)reason;
     MAKI_COUNT(t->shared->metrics, client_gone_total, 1);
     close_transfer(t);
-    end_recording(t, MAKI_EXCHANGE_CLIENT_GONE);
+    end_recording(t, MAKI_EXCHANGE_CLIENT_DISCONNECTED);
     free_if_unused(t);
 }
 
@@ -486,20 +486,21 @@ static const maki_request_handler_callbacks callbacks = { on_body, on_body_end, 
 
 /* ---- begin ---------------------------------------------------------------------------------------- */
 
-static maki_exchange_in read_head(const maki_http_head *head, const maki_route_path *path,
-                                  const maki_route *route)
+static maki_exchange_info read_head(const maki_http_head *head, const maki_route_path *path,
+                                    const maki_route *route)
 {
-    return (maki_exchange_in){ .protocol = route->protocol,
-                               .path = path->path,
-                               .session = maki_http_value(head, "x-maki-session"),
-                               .client_id = maki_client_identity_id(head),
-                               .client = maki_client_identity_name(head),
-                               .model = route->model,
-                               .credential = maki_client_identity_credential(head, path->query) };
+    return (maki_exchange_info){ .protocol = route->protocol,
+                                 .path = path->path,
+                                 .session = maki_http_value(head, "x-maki-session"),
+                                 .client_id = maki_client_identity_id(head),
+                                 .client = maki_client_identity_name(head),
+                                 .model = route->model,
+                                 .credential = maki_client_identity_credential(head, path->query) };
 }
 
 /* A transfer with copies of the spans of `in` and `target`: the head is freed before the transfer. */
-static transfer *transfer_new(maki_forwarding *shared, const maki_exchange_in *in, maki_str target)
+static transfer *transfer_new(maki_forwarding *shared, const maki_exchange_info *in,
+                              maki_str target)
 {
     const maki_alloc *alloc = shared->env->alloc;
     size_t size = sizeof(transfer) + target.len + in->path.len + in->session.len +
@@ -545,7 +546,7 @@ void maki_forwarding_begin(maki_forwarding *shared, maki_conn *conn, const maki_
                            const maki_route_path *path, const maki_route *route,
                            const maki_upstream *upstream, bool named)
 {
-    maki_exchange_in in = read_head(head, path, route);
+    maki_exchange_info in = read_head(head, path, route);
     maki_err err;
     transfer *t = transfer_new(shared, &in, path->target);
     if (!t) {

@@ -29,7 +29,7 @@ static size_t raise_descriptor_limit(void)
 static void tune_allocator(void)
 {
     maki_set_mmap_threshold(32 << 10);
-    maki_event_memory_use();
+    maki_event_memory_install();
 }
 
 static int fail(const maki_err *err)

@@ -13,14 +13,14 @@
 #define MAKI_METRICS_MAP(X)                                                                                     \
     /* name                      kind       description                                                     */ \
     X(requests_total,            "counter", "requests received")                                                \
-    X(local_requests_total,      "counter", "of these, answered here")                                          \
+    X(local_requests_total,      "counter", "of these, answered by the daemon")                                          \
     X(refused_total,             "counter", "requests refused for their host, origin or token")                 \
     X(exchanges_total,           "counter", "requests forwarded and recorded")                                  \
     X(passed_total,              "counter", "requests forwarded without recording")                             \
     X(open_exchanges,            "gauge",   "requests in progress")                                             \
     X(open_connections,          "gauge",   "connections of clients")                                           \
     X(event_listeners,           "gauge",   "clients that listen to events")                                    \
-    X(client_gone_total,         "counter", "clients that went away before the end of the reply")               \
+    X(client_gone_total,         "counter", "clients that disconnected before the end of the reply")               \
     X(upstream_failures_total,   "counter", "requests without a complete reply from upstream")                  \
     X(record_failures_total,     "counter", "exchanges that could not be recorded completely")                  \
     X(recording,                 "gauge",   "1 while exchanges are recorded, 0 while the machine cannot")       \

@@ -44,7 +44,7 @@ static const option_row rows[] = {
     { { "--config FILE", 0, "the configuration ($MAKI_CONFIG, ./maki.yaml, $XDG_CONFIG_HOME/maki/maki.yaml)" }, CONFIG, NULL },
     { { "--listen ADDR:PORT", 0, "the address to listen on (127.0.0.1:4747); port 0 picks a free one; may be repeated" }, LISTEN, "serve.listen" },
     { { "--port N", 0, "the same on this machine only (127.0.0.1:N); --listen N means that, too" }, PORT, NULL },
-    { { "--home DIR", OFFSET(home), "where conversations are kept ($MAKI_HOME)" }, TEXT, NULL },
+    { { "--home DIR", OFFSET(home), "where conversations are stored ($MAKI_HOME)" }, TEXT, NULL },
     { { "--upstream NAME=URL", 0, "a server to forward requests to; may be repeated; \"NAME=URL models=PATTERN\" picks it by model" }, UPSTREAM, "upstreams" },
     { { "--token TOKEN", OFFSET(token), "what clients must send ($MAKI_TOKEN); required when other machines can connect" }, SECRET, "serve.token" },
     { { "--allow-host NAME", 0, "a further Host that is accepted; may be repeated" }, HOST, "serve.allow_hosts" },
@@ -330,7 +330,7 @@ void maki_daemon_options_help(maki_sink out)
         "maki serve [OPTION...]\n"
         "Forwards requests of agents to their providers, and records every conversation.\n\n";
     static const char tail[] =
-        "\nAll but --home, --ready-fd and --config can stand in maki.yaml: maki config reference.\n"
+        "\nAll but --home, --ready-fd and --config can be set in maki.yaml: maki config reference.\n"
         "TIME is 30s, 250ms or 5m; BYTES 64k, 10m or 1g.  NAME of an upstream: anthropic, openai, gemini and\n"
         "ollama have defaults; others are at /u/NAME/...\n\n"
         "Example:\n"

@@ -90,7 +90,7 @@ static void run_done(maki_queue_item *item)
     r->on_done(r);
 }
 
-void maki_recorder_model(maki_recorder *rec, maki_record *r)
+void maki_recorder_lookup_model(maki_recorder *rec, maki_record *r)
 {
     r->lookup = (maki_queue_item){ .kind = LOOKUP, .run = run_model };
     enqueue(rec, &r->lookup);
@@ -187,7 +187,7 @@ static maki_status record_request(maki_recorder *rec, maki_record *r, maki_err *
 static void do_start(maki_recorder *rec, maki_record *r)
 {
     maki_err err = { .status = MAKI_OK };
-    bool large = r->body->size > MAKI_RECORDER_CONSUMED;
+    bool large = r->body->size > MAKI_RECORDER_CONSUMED_MIN;
     maki_status st = rec->proxy ? maki_exchange_begin(rec->proxy, &r->in, &r->exchange, &err)
                                 : maki_fail(&err, rec->open_err.status, "%s", rec->open_err.msg);
     if (st == MAKI_OK) {
@@ -258,8 +258,9 @@ static void run_item(maki_recorder *rec, maki_queue_item *item)
 /* One sync serves all exchanges that a batch ended, unless the next item takes long. */
 static void wake_syncer_before(maki_recorder *rec, maki_queue_item *next)
 {
-    bool slow = next && next->kind == START &&
-                MAKI_CONTAINER_OF(next, maki_record, start)->body->size > MAKI_RECORDER_CONSUMED;
+    bool slow =
+        next && next->kind == START &&
+        MAKI_CONTAINER_OF(next, maki_record, start)->body->size > MAKI_RECORDER_CONSUMED_MIN;
     if (!rec->wake_syncer || (next && !slow)) return;
     rec->wake_syncer = false;
     maki_syncer_wake(rec->syncer);
@@ -271,9 +272,9 @@ static maki_status open_proxy(maki_recorder *rec)
     maki_status st = maki_proxy_open(rec->env, &rec->proxy_options, &rec->proxy, &err);
     rec->open_err.status = st;
     if (st == MAKI_OK)
-        maki_syncer_use(rec->syncer, rec->proxy);
+        maki_syncer_set_proxy(rec->syncer, rec->proxy);
     else
-        maki_fail(&rec->open_err, st, "conversations cannot be kept in %s: %s",
+        maki_fail(&rec->open_err, st, "conversations cannot be stored in %s: %s",
                   rec->proxy_options.home, err.msg);
     return st;
 }

@@ -27,10 +27,10 @@ typedef struct maki_record maki_record;
 
 struct maki_record {
     /* set by the loop before the start, unchanged until on_done */
-    maki_exchange_in in; /* the spans live as long as the record */
+    maki_exchange_info in; /* the spans live as long as the record */
     maki_spool *body; /* complete; from the start on the loop only reads it, with maki_spool_read */
     maki_coding coding;
-    void (*on_model)(maki_record *record);    /* after maki_recorder_model: `model` is set */
+    void (*on_model)(maki_record *record);    /* after maki_recorder_lookup_model: `model` is set */
     void (*on_consumed)(maki_record *record); /* `consumed` is set, and the body was large */
     void (*on_capacity)(maki_record *record); /* after maki_recorder_bytes returned false */
     void (*on_done)(maki_record *record);
@@ -58,8 +58,8 @@ struct maki_record {
 };
 
 enum {
-    MAKI_RECORDER_BACKLOG_MAX = 4 << 20, /* maximum of bytes of one reply in the queue */
-    MAKI_RECORDER_CONSUMED = 16 << 10    /* on_consumed is called for bodies larger than this */
+    MAKI_RECORDER_BACKLOG_MAX = 4 << 20,  /* maximum of bytes of one reply in the queue */
+    MAKI_RECORDER_CONSUMED_MIN = 16 << 10 /* on_consumed is called for bodies larger than this */
 };
 
 typedef struct maki_recorder_options {
@@ -80,7 +80,7 @@ maki_status maki_recorder_open(const maki_env *env, const maki_recorder_options 
 void maki_recorder_close(maki_recorder *recorder);
 
 /* Look up the model that the body asks for, before the start: on_model reports it. */
-void maki_recorder_model(maki_recorder *recorder, maki_record *record);
+void maki_recorder_lookup_model(maki_recorder *recorder, maki_record *record);
 void maki_recorder_start(maki_recorder *recorder, maki_record *record);
 void maki_recorder_head(maki_recorder *recorder, maki_record *record, int status, maki_str type);
 /* Copies `bytes`.  False: the queue is full, send no more until on_capacity. */

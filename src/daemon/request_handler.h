@@ -15,7 +15,7 @@ typedef struct maki_request_handler_callbacks {
 } maki_request_handler_callbacks;
 
 struct maki_request_handler {
-    const maki_request_handler_callbacks *calls;
+    const maki_request_handler_callbacks *callbacks;
 };
 
 #endif

@@ -132,7 +132,7 @@ const char *maki_route_hint(maki_str method, maki_str path)
                "http://127.0.0.1:4747/v1";
     if (maki_str_starts(path, MAKI_LIT("/v1/v1/")) && is_known(method, maki_str_from(path, 3)))
         return "the path has /v1 twice: the base URL of this client must not end in /v1";
-    return "not a provider's path that Maki knows; /u/NAME/... forwards any path to the "
+    return "unknown path; /u/NAME/... forwards any path to the "
            "upstream NAME, / says how to connect";
 }
 

@@ -110,7 +110,7 @@ static void add_file(maki_session_watch *w, const char *agent, const char *file)
         snprintf(messages, sizeof messages, "%.*s.jsonl", (int)(name.len - events.len), file);
         file = messages;
     }
-    if (maki_name_of_file(file, &id)) add_changed(w, agent, id);
+    if (maki_file_name_stem(file, &id)) add_changed(w, agent, id);
 }
 
 /* ---- directories ---------------------------------------------------------------------------------- */
@@ -159,7 +159,7 @@ static void watch_sessions(maki_session_watch *w, const char *agent, bool is_new
 static void watch_agent(maki_session_watch *w, const char *agent, bool is_new)
 {
     char path[MAKI_PATH_MAX];
-    if (!maki_id_ok(agent) || w->count > 2 * AGENTS_MAX) return;
+    if (!maki_id_is_valid(agent) || w->count > 2 * AGENTS_MAX) return;
     snprintf(path, sizeof path, "%s/agents/%s", w->home, agent);
     if (watch_directory(w, AGENT, agent, path)) watch_sessions(w, agent, is_new);
 }

@@ -63,7 +63,7 @@ maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *e
     return MAKI_OK;
 }
 
-void maki_syncer_use(maki_syncer *s, maki_proxy *proxy)
+void maki_syncer_set_proxy(maki_syncer *s, maki_proxy *proxy)
 {
     s->proxy = proxy;
 }

@@ -21,7 +21,7 @@ typedef struct maki_sync_job {
 maki_status maki_syncer_open(const maki_env *env, maki_syncer **out, maki_err *err) MAKI_MUST_CHECK;
 /* Set the proxy: before the first job, by the thread that adds it.  `proxy` is borrowed: only maki_proxy_sync is
  * called. */
-void maki_syncer_use(maki_syncer *syncer, maki_proxy *proxy);
+void maki_syncer_set_proxy(maki_syncer *syncer, maki_proxy *proxy);
 /* From any thread; the job must live until `done` is dequeued.  With nothing to sync it is done at once.  True: the
  * syncer sleeps and has to be woken, once for all jobs of a batch. */
 bool maki_syncer_add(maki_syncer *syncer, maki_sync_job *job);

@@ -24,8 +24,8 @@
  * a file that cannot be read is reported in the result and in the prompt, and does not stop the turn.
  *
  * Memory does not grow with the session.  A maki_turns belongs to one thread at a time; callbacks come in it. */
-#ifndef MAKI_RECORDER_TURN_H
-#define MAKI_RECORDER_TURN_H
+#ifndef MAKI_ENGINE_TURN_H
+#define MAKI_ENGINE_TURN_H
 
 #include <maki/config.h>
 #include <maki/model.h>
@@ -49,7 +49,7 @@ typedef struct maki_turns_options {
     const maki_config *config;
     const char *home;           /* the state directory */
     const maki_logger *logger;  /* or NULL */
-    maki_durability durability; /* MAKI_SYNC, except in tests */
+    maki_durability durability; /* MAKI_DURABILITY_SYNC, except in tests */
     bool background;            /* prepare summaries in a thread, if summary.background is on */
     /* As in send.h; NULL: by sleeping. */
     void (*sleep)(void *ctx, uint32_t ms);
@@ -87,7 +87,7 @@ typedef struct maki_turn_request {
     maki_thinking thinking;
     uint64_t max_tokens; /* of an answer; 0: as configured */
     double window;       /* 0: as configured, else as the provider reports */
-    bool whole;          /* not streamed */
+    bool no_stream;      /* wait for the complete reply */
     unsigned rounds;     /* requests that may follow from calls of tools; 0: 50 */
 } maki_turn_request;
 
@@ -101,7 +101,7 @@ typedef struct maki_turn_call {
 /* All may be NULL.  Not MAKI_OK ends the turn with that status. */
 typedef struct maki_turn_callbacks {
     void *ctx; /* the first argument of each */
-    maki_status (*on_delta)(void *ctx, const maki_delta *piece, maki_err *err);
+    maki_status (*on_delta)(void *ctx, const maki_delta *delta, maki_err *err);
     maki_status (*on_retry)(void *ctx, unsigned nth, uint32_t backoff_ms, const maki_err *why,
                             maki_err *err);
     /* The session is condensed: called with `done` NULL before a summary is written, then with the report. */
@@ -140,7 +140,7 @@ typedef struct maki_turn_result {
     double context;     /* tokens of the session for the next request, as session.status reports */
     uint64_t visible;   /* messages in view at the end; 0: unknown */
     bool has_bootstrap; /* the agent has a workspace: */
-    maki_boot_report bootstrap[MAKI_BOOTSTRAP_COUNT]; /* one for each file */
+    maki_bootstrap_report bootstrap[MAKI_BOOTSTRAP_COUNT]; /* one for each file */
     maki_manage_report
         managed;      /* the last run that changed the view; reason NONE: there was none */
     unsigned runs;    /* that changed the view */
@@ -152,6 +152,7 @@ typedef struct maki_turn_result {
  * CONTEXT_OVERFLOW when nothing more can be hidden, WINDOW_TOO_SMALL, NOTHING_TO_SEND; MAKI_NOTFOUND when no
  * provider or model is configured.  What was received before the failure is in the session. */
 maki_status maki_turn(maki_turns *turns, const maki_turn_request *request,
-                      const maki_turn_callbacks *calls, maki_turn_result *result, maki_err *err);
+                      const maki_turn_callbacks *callbacks, maki_turn_result *result,
+                      maki_err *err);
 
 #endif

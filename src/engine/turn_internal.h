@@ -1,8 +1,8 @@
-/* turn_internal.h -- the state of a turn (maki_turn_work), and the functions that the files turn_*.c share.
+/* turn_internal.h -- the state of a turn (maki_turn_state), and the functions that the files turn_*.c share.
  *
  * turn.c calls them in the order of take_steps(); each fills the fields that the later ones read. */
-#ifndef MAKI_RECORDER_TURN_INSIDE_H
-#define MAKI_RECORDER_TURN_INSIDE_H
+#ifndef MAKI_ENGINE_TURN_INTERNAL_H
+#define MAKI_ENGINE_TURN_INTERNAL_H
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -20,9 +20,9 @@ enum { MAKI_SYSTEM_SHA = 65 };
 /* A summary that is being prepared while the conversation goes on (turn_prepare.c). */
 typedef struct maki_preparing {
     pthread_t thread;
-    bool runs; /* the thread must be joined */
+    bool running; /* the thread must be joined */
     atomic_bool stop, done;
-    maki_summarizer_in in; /* its texts are copied to these: */
+    maki_summarizer_options in; /* its texts are copied to these: */
     char agent[MAKI_ID_MAX], profile[MAKI_PROFILE_MAX], provider[64], model[MAKI_MODEL_MAX];
     char path[MAKI_PATH_MAX];
     size_t keep;
@@ -56,11 +56,11 @@ struct maki_turns {
 };
 
 /* The state of the current turn. */
-typedef struct maki_turn_work {
+typedef struct maki_turn_state {
     maki_turns *turns;
     const maki_turns_options *options;
     const maki_turn_request *request;
-    const maki_turn_callbacks *calls;
+    const maki_turn_callbacks *callbacks;
     maki_turn_result *result;
     maki_arena arena; /* settings, texts, events */
     char agent[MAKI_ID_MAX];
@@ -71,26 +71,26 @@ typedef struct maki_turn_work {
     double factor; /* tokens of the model for one of the index */
     maki_thinking thinking;
     uint64_t max_tokens;
-    maki_run_limits figures;
+    maki_run_limits limits;
     double window; /* the known one, before an error reported a smaller one */
     double
-        recalled; /* the window that an error reported earlier, from the session's events; 0: none */
+        reported_window; /* the window that an error reported earlier, from the session's events; 0: none */
     maki_policy policy;
-    maki_summarizer_in summarizer_in;
-    maki_summarizer_choice by;
+    maki_summarizer_options summarizer_options;
+    maki_summarizer_choice summarizer;
     maki_str *system; /* texts of the prompt: the agent's, then the caller's */
     size_t system_count;
     uint64_t system_tokens, tool_tokens; /* of the index */
-    double shrunk;        /* reduced window after a context overflow; 0: no overflow */
-    double counted;       /* tokens of the current request, of the index */
-    maki_status managing; /* what on_managing returned */
+    double reduced_window; /* reduced window after a context overflow; 0: no overflow */
+    double counted;        /* tokens of the current request, of the index */
+    maki_status managing;  /* what on_managing returned */
     maki_err managing_err;
     maki_spool body;  /* of a request */
     maki_spool reply; /* its rows, each ends with a NUL */
     const char *end;  /* how the request ended: "complete", "cancelled", "cut" ... */
-} maki_turn_work;
+} maki_turn_state;
 
-static inline double maki_turn_other(const maki_turn_work *w)
+static inline double maki_turn_other(const maki_turn_state *w)
 {
     return (double)(w->system_tokens + w->tool_tokens) + w->family->per_reply;
 }
@@ -98,45 +98,45 @@ static inline double maki_turn_other(const maki_turn_work *w)
 bool maki_turn_cancelled(void *work);
 
 /* A setting of the agent. */
-static inline maki_config_path maki_turn_setting(const maki_turn_work *w, const char *name)
+static inline maki_config_path maki_turn_setting(const maki_turn_state *w, const char *name)
 {
     return maki_config_path_of("agents", maki_str_of(w->agent), name);
 }
 
-static inline maki_str maki_turn_text(const maki_turn_work *w, const char *name)
+static inline maki_str maki_turn_text(const maki_turn_state *w, const char *name)
 {
     return maki_config_text(w->options->config, maki_turn_setting(w, name).text);
 }
 
 /* turn_session.c: find or create the session, read its settings, add the user's rows. */
-maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err);
-maki_status maki_turn_open(maki_turn_work *w, maki_err *err);
-maki_status maki_turn_receive(maki_turn_work *w, maki_err *err);
-maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_find_session(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_open_session(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_append_message(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_limit_session(maki_turn_state *w, maki_err *err);
 
 /* turn_prompt.c: the system prompt.  Called before the message is appended: it fails without a workspace. */
-maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_build_prompt(maki_turn_state *w, maki_err *err);
 /* Append an event `system` when the prompt is not the one of the last such event. */
-maki_status maki_turn_record_system(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_record_system(maki_turn_state *w, maki_err *err);
 
 /* turn_manage.c: select the provider, find the window, reduce the session to fit. */
-maki_status maki_turn_choose(maki_turn_work *w, maki_err *err);
-maki_status maki_turn_measure(maki_turn_work *w, maki_err *err);
-maki_status maki_turn_manage(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_select_provider(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_find_limits(maki_turn_state *w, maki_err *err);
+maki_status maki_turn_manage(maki_turn_state *w, maki_err *err);
 /* At the end: store the current tokens and messages of the session in the result. */
-void maki_turn_report_context(maki_turn_work *w);
+void maki_turn_report_context(maki_turn_state *w);
 
 /* turn_window.c: windows that errors reported. */
-void maki_turn_use_reported(maki_turn_work *w); /* earlier ones, once the limits are known */
-void maki_turn_learn_window(maki_turn_work *w); /* from the last error, if it has one */
+void maki_turn_use_reported(maki_turn_state *w); /* earlier ones, once the limits are known */
+void maki_turn_learn_window(maki_turn_state *w); /* from the last error, if it has one */
 void maki_turn_test_window(
-    maki_turn_work *w); /* after a reply: remove the window if the request was larger */
+    maki_turn_state *w); /* after a reply: remove the window if the request was larger */
 
 /* turn_record.c: rows and events. */
 /* Append all of them or none. */
-maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t count,
+maki_status maki_turn_add_rows(maki_turn_state *w, const maki_str *rows, size_t count,
                                maki_err *err);
-maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err);
+maki_status maki_turn_add_text(maki_turn_state *w, maki_str text, maki_err *err);
 /* Build a row: begin it, write to row->w, leave the object open, and end it, which adds the time and appends it.
  * `end`: how a reply ended, written with its model; NULL: not a reply.  `st`: the status so far; every begin needs
  * its end. */
@@ -144,24 +144,25 @@ typedef struct maki_turn_row {
     maki_spool spool;
     maki_jw w;
 } maki_turn_row;
-void maki_turn_row_begin(const maki_turn_work *w, maki_turn_row *row, maki_err *err);
-maki_status maki_turn_row_end(maki_turn_work *w, maki_turn_row *row, const char *end,
+void maki_turn_row_begin(const maki_turn_state *w, maki_turn_row *row, maki_err *err);
+maki_status maki_turn_row_end(maki_turn_state *w, maki_turn_row *row, const char *end,
                               maki_status st, maki_err *err);
 /* Append an event; the object in `fields` is still open. */
-maki_status maki_turn_add_event(maki_turn_work *w, const char *type, maki_json_build *fields,
+maki_status maki_turn_add_event(maki_turn_state *w, const char *type, maki_json_build *fields,
                                 maki_err *err);
 /* After a request that ended with `st` and `why`: append its rows, its `manifest` and its usage. */
-maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err);
+maki_status maki_turn_record(maki_turn_state *w, maki_status st, const maki_err *why,
+                             maki_err *err);
 /* Read the last prompt, and what earlier replies and errors of this model reported, from the events of the session. */
-maki_status maki_turn_recall(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_read_state(maki_turn_state *w, maki_err *err);
 
 /* turn_tools.c: run the calls of the reply and record their results. */
-maki_status maki_turn_run_calls(maki_turn_work *w, maki_err *err);
+maki_status maki_turn_run_calls(maki_turn_state *w, maki_err *err);
 /* Call `fn` for each row of the reply. */
-typedef maki_status (*maki_reply_row_fn)(maki_turn_work *w, maki_str row, maki_err *err);
-maki_status maki_turn_each_reply(maki_turn_work *w, maki_reply_row_fn fn, maki_err *err);
+typedef maki_status (*maki_reply_row_fn)(maki_turn_state *w, maki_str row, maki_err *err);
+maki_status maki_turn_each_reply(maki_turn_state *w, maki_reply_row_fn fn, maki_err *err);
 
 /* turn_prepare.c: start a thread that prepares a summary, if it is due. */
-void maki_turn_prepare(maki_turn_work *w);
+void maki_turn_prepare_summary(maki_turn_state *w);
 
 #endif

@@ -19,7 +19,7 @@ static bool is_stopped(void *ctx)
 static void log_end(const maki_preparing *p, maki_status st, const maki_prepare_report *report,
                     const maki_err *err)
 {
-    const char *why = st != MAKI_OK ? err->code : report->fell_back.code;
+    const char *why = st != MAKI_OK ? err->code : report->fallback_reason.code;
     maki_kv values[] = { MAKI_KV_S("session", maki_str_of(p->path)),
                          MAKI_KV_I("event", report->event), MAKI_KV_N("cost", report->usage.cost),
                          MAKI_KV_S("reason", maki_str_of(why)) };
@@ -29,7 +29,7 @@ static void log_end(const maki_preparing *p, maki_status st, const maki_prepare_
 static void *prepare(void *ctx)
 {
     maki_preparing *p = ctx;
-    maki_summarizer_choice by;
+    maki_summarizer_choice summarizer;
     maki_prepare_report report = { 0 };
     maki_err err = { 0 };
     maki_status st = maki_summarizer_choose(&p->in, &by, &err);
@@ -43,36 +43,37 @@ static void *prepare(void *ctx)
 bool maki_turns_wait(maki_turns *turns)
 {
     maki_preparing *p = &turns->preparing;
-    if (!p->runs) return false;
+    if (!p->running) return false;
     pthread_join(p->thread, NULL);
-    p->runs = false;
+    p->running = false;
     return p->written;
 }
 
-void maki_turn_prepare(maki_turn_work *w)
+void maki_turn_prepare_summary(maki_turn_state *w)
 {
     maki_preparing *p = &w->turns->preparing;
-    double percent = 100 * w->result->tokens / w->figures.window;
-    if (p->runs && atomic_load(&p->done)) (void)maki_turns_wait(w->turns);
-    if (!w->options->background || p->runs || w->by.unusable.status != MAKI_OK ||
-        !w->figures.automatic || !maki_prepare_due(&w->by.settings, percent, w->figures.threshold))
+    double percent = 100 * w->result->tokens / w->limits.window;
+    if (p->running && atomic_load(&p->done)) (void)maki_turns_wait(w->turns);
+    if (!w->options->background || p->running || w->summarizer.unusable.status != MAKI_OK ||
+        !w->limits.automatic ||
+        !maki_prepare_due(&w->summarizer.settings, percent, w->limits.threshold))
         return;
-    p->keep = w->figures.keep ? w->figures.keep : MAKI_CONDENSE_KEEP;
+    p->keep = w->limits.keep ? w->limits.keep : MAKI_CONDENSE_KEEP;
     p->written = false;
     atomic_store(&p->stop, false);
     atomic_store(&p->done, false);
     memcpy(p->path, w->result->path, sizeof p->path);
     memcpy(p->agent, w->agent, sizeof p->agent);
-    memcpy(p->profile, w->figures.profile, sizeof p->profile);
+    memcpy(p->profile, w->limits.profile, sizeof p->profile);
     memcpy(p->provider, w->result->provider, sizeof p->provider);
     memcpy(p->model, w->result->model, sizeof p->model);
-    p->in = w->summarizer_in;
+    p->in = w->summarizer_options;
     p->in.agent = maki_str_of(p->agent);
     p->in.profile = maki_str_of(p->profile);
     p->in.provider = maki_str_of(p->provider);
     p->in.answering = maki_str_of(p->model);
     p->in.cancelled = is_stopped;
     p->in.cancelled_ctx = p;
-    p->runs = maki_thread_start(&p->thread, prepare, p);
-    w->result->preparing = p->runs;
+    p->running = maki_thread_start(&p->thread, prepare, p);
+    w->result->preparing = p->running;
 }

@@ -18,25 +18,25 @@ enum { UNITS_MIN = 64 }; /* when less remains of the limit of all files, the nex
 
 /* A prompt being built. */
 typedef struct prompt_builder {
-    maki_turn_work *w;
+    maki_turn_state *w;
     maki_workspace workspace;
     maki_str directory; /* its path as the model sees it: always UTF-8 */
     maki_prompt_parts in;
 } prompt_builder;
 
-static uint64_t number_of(const maki_turn_work *w, const char *name)
+static uint64_t number_of(const maki_turn_state *w, const char *name)
 {
     return (uint64_t)maki_config_integer(w->options->config, maki_turn_setting(w, name).text);
 }
 
-static bool is_set(const maki_turn_work *w, const char *name)
+static bool is_set(const maki_turn_state *w, const char *name)
 {
     return maki_config_is_set(w->options->config, maki_turn_setting(w, name).text);
 }
 
 /* ---- files ------------------------------------------------------------------------------------------------------ */
 
-static void warn(const maki_turn_work *w, const maki_boot_report *report)
+static void warn(const maki_turn_state *w, const maki_bootstrap_report *report)
 {
     maki_str why =
         report->repaired ? MAKI_LIT("it is not UTF-8 throughout") : maki_str_of(report->why);
@@ -48,21 +48,22 @@ static void warn(const maki_turn_work *w, const maki_boot_report *report)
 
 /* The text in place of a file that was not read: the model should know that one is missing. */
 static maki_str substitute(prompt_builder *m, const maki_bootstrap_file *file,
-                           const maki_boot_report *report)
+                           const maki_bootstrap_report *report)
 {
     maki_str directory = m->directory.len > 1 ? m->directory : (maki_str){ "", 0 };
-    if (report->state == MAKI_BOOT_MISSING && file->expected)
+    if (report->state == MAKI_BOOTSTRAP_MISSING && file->expected)
         return maki_arena_print(&m->w->arena, "[MISSING] Expected at: %.*s/%s", (int)directory.len,
                                 directory.ptr, file->name);
     if (report->why[0])
         return maki_arena_print(&m->w->arena, "[%s] %.*s/%s: %s",
-                                report->state == MAKI_BOOT_UNREADABLE ? "UNREADABLE" : "LEFT OUT",
+                                report->state == MAKI_BOOTSTRAP_UNREADABLE ? "UNREADABLE"
+                                                                           : "LEFT OUT",
                                 (int)directory.len, directory.ptr, file->name, report->why);
     return (maki_str){ "", 0 };
 }
 
 /* In the section of the tools, their list comes before the file. */
-static void set_file(prompt_builder *m, maki_prompt_at at, const char *file, maki_str text)
+static void set_file(prompt_builder *m, maki_section_id at, const char *file, maki_str text)
 {
     maki_prompt_part *part = &m->in.parts[at];
     if (part->text.len && text.len)
@@ -73,15 +74,15 @@ static void set_file(prompt_builder *m, maki_prompt_at at, const char *file, mak
 
 static maki_status read_files(prompt_builder *m, maki_err *err)
 {
-    maki_turn_work *w = m->w;
+    maki_turn_state *w = m->w;
     uint64_t file_limit = number_of(w, "bootstrapMaxChars"),
              remaining = number_of(w, "bootstrapTotalMaxChars");
     bool limited = remaining > 0;
     for (size_t i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
         const maki_bootstrap_file *file = &maki_bootstrap_files[i];
-        maki_boot_report *report = &w->result->bootstrap[i];
+        maki_bootstrap_report *report = &w->result->bootstrap[i];
         uint64_t max = file_limit ? file_limit : file->max_units;
-        maki_prompt_at at;
+        maki_section_id at;
         maki_str text;
         report->name = file->name;
         if (!maki_bootstrap_section(file, m->in.mode, &at)) continue;
@@ -106,34 +107,34 @@ static const char default_guidelines[] =
 static maki_status set_other_sections(prompt_builder *m, maki_err *err)
 {
     static const char *const levels[] = { "", "off", "minimal", "low", "medium", "high" };
-    maki_turn_work *w = m->w;
+    maki_turn_state *w = m->w;
     maki_prompt_part *parts = m->in.parts;
     const maki_clock *clock = w->options->env->clock;
     char timestamp[MAKI_TIMESTAMP_MAX];
     maki_str format = maki_turn_text(w, "timestamp");
     maki_status st =
-        maki_prompt_tools(w->request->tools, &w->arena, &parts[MAKI_AT_TOOLING].text, err);
+        maki_prompt_tools(w->request->tools, &w->arena, &parts[MAKI_SECTION_TOOLING].text, err);
     if (st != MAKI_OK) return st;
-    parts[MAKI_AT_GUIDELINES].text =
+    parts[MAKI_SECTION_GUIDELINES].text =
         is_set(w, "guidelines") ? maki_turn_text(w, "guidelines") : maki_str_of(default_guidelines);
-    parts[MAKI_AT_WORKSPACE].text = m->directory;
-    parts[MAKI_AT_RUNTIME].text =
+    parts[MAKI_SECTION_WORKSPACE].text = m->directory;
+    parts[MAKI_SECTION_RUNTIME].text =
         maki_arena_print(&w->arena, "agent=%s | model=%s", w->agent, w->result->model);
-    parts[MAKI_AT_THINKING].text = maki_str_of(levels[w->thinking]);
-    parts[MAKI_AT_CHANNEL].text = maki_str_of(w->turns->session.channel);
+    parts[MAKI_SECTION_THINKING].text = maki_str_of(levels[w->thinking]);
+    parts[MAKI_SECTION_CHANNEL].text = maki_str_of(w->turns->session.channel);
     maki_prompt_timestamp(clock->now_ms(clock),
                           maki_str_is(format, MAKI_LIT("off"))    ? MAKI_TIMESTAMP_OFF
                           : maki_str_is(format, MAKI_LIT("time")) ? MAKI_TIMESTAMP_TIME
                                                                   : MAKI_TIMESTAMP_DATE,
                           timestamp);
-    parts[MAKI_AT_TIMESTAMP].text = maki_arena_copy(&w->arena, maki_str_of(timestamp));
+    parts[MAKI_SECTION_TIMESTAMP].text = maki_arena_copy(&w->arena, maki_str_of(timestamp));
     return maki_arena_status(&w->arena, err);
 }
 
 /* ---- the system prompt ----------------------------------------------------------------------------------------------- */
 
 /* agent:AGENT:subagent:ID */
-static bool is_subagent(const maki_turn_work *w)
+static bool is_subagent(const maki_turn_state *w)
 {
     const char *key =
         w->request->key && !w->request->path ? w->request->key : w->turns->session.key;
@@ -150,7 +151,7 @@ static maki_status choose_mode(prompt_builder *m, maki_err *err)
 
 /* The prompt, then the caller's texts.  The timestamp is appended to the last text, because some models accept only
  * one. */
-static maki_status set_system(maki_turn_work *w, maki_str text, maki_str timestamp, maki_err *err)
+static maki_status set_system(maki_turn_state *w, maki_str text, maki_str timestamp, maki_err *err)
 {
     const maki_turn_request *q = w->request;
     maki_str *texts = maki_arena_array(&w->arena, q->system_count + 1, sizeof *texts);
@@ -181,7 +182,7 @@ static maki_status open_workspace(prompt_builder *m, maki_err *err)
     return st;
 }
 
-maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_build_prompt(maki_turn_state *w, maki_err *err)
 {
     prompt_builder m = { .w = w };
     maki_str text = { "", 0 }, timestamp = { "", 0 };
@@ -199,7 +200,7 @@ maki_status maki_turn_prompt(maki_turn_work *w, maki_err *err)
 /* ---- the event `system` ------------------------------------------------------------------------------------ */
 
 /* Hash the texts and the tools, each after its length. */
-static void hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA])
+static void hash_system(const maki_turn_state *w, char out[MAKI_SYSTEM_SHA])
 {
     unsigned char sha[MAKI_SHA256_LEN];
     maki_sha256 hash;
@@ -218,7 +219,7 @@ static void hash_system(const maki_turn_work *w, char out[MAKI_SYSTEM_SHA])
 }
 
 /* The same event as that of the proxy: session.status, the web page and the chat report its tokens. */
-maki_status maki_turn_record_system(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_record_system(maki_turn_state *w, maki_err *err)
 {
     char sha[MAKI_SYSTEM_SHA];
     maki_json_build fields;

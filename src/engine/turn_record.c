@@ -15,7 +15,8 @@
 
 /* ---- rows -------------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t count, maki_err *err)
+maki_status maki_turn_add_rows(maki_turn_state *w, const maki_str *rows, size_t count,
+                               maki_err *err)
 {
     maki_turn_result *r = w->result;
     maki_change change;
@@ -23,18 +24,18 @@ maki_status maki_turn_add_rows(maki_turn_work *w, const maki_str *rows, size_t c
     if (st != MAKI_OK) return st;
     r->rows += count;
     r->last = change.seq;
-    for (size_t i = 0; st == MAKI_OK && w->calls->on_row && i < count; i++)
-        st = w->calls->on_row(w->calls->ctx, change.seq - count + 1 + i, rows[i], err);
+    for (size_t i = 0; st == MAKI_OK && w->callbacks->on_row && i < count; i++)
+        st = w->callbacks->on_row(w->callbacks->ctx, change.seq - count + 1 + i, rows[i], err);
     return st;
 }
 
-void maki_turn_row_begin(const maki_turn_work *w, maki_turn_row *row, maki_err *err)
+void maki_turn_row_begin(const maki_turn_state *w, maki_turn_row *row, maki_err *err)
 {
     row->spool = maki_spool_new(w->options->env, MAKI_SPOOL_MEMORY);
     maki_jw_init(&row->w, maki_spool_sink(&row->spool), err);
 }
 
-maki_status maki_turn_row_end(maki_turn_work *w, maki_turn_row *row, const char *end,
+maki_status maki_turn_row_end(maki_turn_state *w, maki_turn_row *row, const char *end,
                               maki_status st, maki_err *err)
 {
     const maki_clock *clock = w->options->env->clock;
@@ -53,7 +54,7 @@ maki_status maki_turn_row_end(maki_turn_work *w, maki_turn_row *row, const char 
     return st;
 }
 
-maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err)
+maki_status maki_turn_add_text(maki_turn_state *w, maki_str text, maki_err *err)
 {
     maki_turn_row row;
     maki_turn_row_begin(w, &row, err);
@@ -62,7 +63,7 @@ maki_status maki_turn_add_text(maki_turn_work *w, maki_str text, maki_err *err)
 }
 
 /* A row of the reply as it came, with the time and the model added. */
-static maki_status add_complete(maki_turn_work *w, maki_str row, maki_err *err)
+static maki_status add_complete(maki_turn_state *w, maki_str row, maki_err *err)
 {
     maki_turn_row out;
     maki_turn_row_begin(w, &out, err);
@@ -105,7 +106,7 @@ static maki_status write_text(maki_jw *out, maki_str row, bool *has_text, maki_e
 
 /* Only the text: an incomplete call cannot be run, and incomplete reasoning cannot be sent again.  The line at its end
  * marks it as incomplete in every later request. */
-static maki_status add_truncated(maki_turn_work *w, maki_str row, maki_err *err)
+static maki_status add_truncated(maki_turn_state *w, maki_str row, maki_err *err)
 {
     maki_turn_row out;
     bool has_text = false;
@@ -123,7 +124,7 @@ static maki_status add_truncated(maki_turn_work *w, maki_str row, maki_err *err)
 }
 
 /* How the request ended: the values of the proxy, and "cancelled", "length". */
-static const char *end_of(const maki_turn_work *w, maki_status st)
+static const char *end_of(const maki_turn_state *w, maki_status st)
 {
     const maki_send_result *sent = &w->result->sent;
     if (st == MAKI_CANCELLED) return "cancelled";
@@ -133,7 +134,7 @@ static const char *end_of(const maki_turn_work *w, maki_status st)
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_add_event(maki_turn_work *w, const char *type, maki_json_build *fields,
+maki_status maki_turn_add_event(maki_turn_state *w, const char *type, maki_json_build *fields,
                                 maki_err *err)
 {
     maki_str object;
@@ -151,17 +152,17 @@ static void write_bootstrap(maki_jw *out, const void *ctx)
     uint64_t trimmed = 0;
     maki_jw_print(out, "'bootstrap':[");
     for (size_t i = 0; i < MAKI_BOOTSTRAP_COUNT; i++) {
-        const maki_boot_report *report = &r->bootstrap[i];
-        if (report->state == MAKI_BOOT_NOT_REQUESTED) continue;
-        trimmed += report->state == MAKI_BOOT_TRIMMED;
+        const maki_bootstrap_report *report = &r->bootstrap[i];
+        if (report->state == MAKI_BOOTSTRAP_NOT_REQUESTED) continue;
+        trimmed += report->state == MAKI_BOOTSTRAP_TRIMMED;
         maki_jw_print(out, "{'file':%z,'state':%z,'chars':%I,'bytes':%I,'why':%z}", report->name,
-                      maki_boot_state_name(report->state), report->units, report->bytes,
+                      maki_bootstrap_state_name(report->state), report->units, report->bytes,
                       report->why);
     }
     maki_jw_print(out, "],'trimmed':%i", trimmed);
 }
 
-static maki_status add_exchange(maki_turn_work *w, const maki_err *why, maki_err *err)
+static maki_status add_exchange(maki_turn_state *w, const maki_err *why, maki_err *err)
 {
     const maki_turn_result *r = w->result;
     const maki_send_result *sent = &r->sent;
@@ -181,7 +182,7 @@ static maki_status add_exchange(maki_turn_work *w, const maki_err *why, maki_err
                                 .message_tokens = (uint64_t)(w->counted - maki_turn_other(w)),
                                 .status = sent->http_status,
                                 .end = w->end,
-                                .stop_word = sent->stop_reason,
+                                .stop_reason_text = sent->stop_reason,
                                 .request_id = sent->request_id,
                                 .error_code = why ? why->code : NULL,
                                 .window = sent->window,
@@ -190,7 +191,7 @@ static maki_status add_exchange(maki_turn_work *w, const maki_err *why, maki_err
     return maki_turn_add_event(w, "manifest", &fields, err);
 }
 
-static maki_status add_usage_event(maki_turn_work *w, maki_err *err)
+static maki_status add_usage_event(maki_turn_state *w, maki_err *err)
 {
     const maki_send_result *sent = &w->result->sent;
     maki_json_build fields;
@@ -203,12 +204,12 @@ static maki_status add_usage_event(maki_turn_work *w, maki_err *err)
                                         .cost = sent->has_cost ? &sent->cost : NULL,
                                         .calibration = sent->calibrated ? &w->calibration : NULL,
                                         .counted = (uint64_t)w->counted,
-                                        .window = (uint64_t)w->figures.window,
-                                        .window_from = w->figures.window_from });
+                                        .window = (uint64_t)w->limits.window,
+                                        .window_from = w->limits.window_from });
     return maki_turn_add_event(w, "usage", &fields, err);
 }
 
-static maki_status add_provider_error(maki_turn_work *w, const maki_err *why, maki_err *err)
+static maki_status add_provider_error(maki_turn_state *w, const maki_err *why, maki_err *err)
 {
     const maki_send_result *sent = &w->result->sent;
     maki_json_build fields;
@@ -246,7 +247,7 @@ static maki_stop stop_of(const maki_send_result *sent)
     return reason_given || !sent->calls ? sent->stop : MAKI_STOP_CALLS;
 }
 
-maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *why, maki_err *err)
+maki_status maki_turn_record(maki_turn_state *w, maki_status st, const maki_err *why, maki_err *err)
 {
     const maki_send_result *sent = &w->result->sent;
     w->end = end_of(w, st);
@@ -262,13 +263,13 @@ maki_status maki_turn_record(maki_turn_work *w, maki_status st, const maki_err *
 
 /* ---- from earlier turns ------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_recall(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_read_state(maki_turn_state *w, maki_err *err)
 {
     maki_exchange_state recalled;
     maki_status st = maki_exchange_state_read(maki_conv_log(w->conv), w->model,
                                               w->turns->provider.name, &recalled, err);
     w->calibration = recalled.calibration;
-    w->recalled = recalled.reported_window;
+    w->reported_window = recalled.reported_window;
     if (recalled.has_sha) memcpy(w->turns->system_sha, recalled.sha, MAKI_SYSTEM_SHA);
     return st;
 }

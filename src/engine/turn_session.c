@@ -19,7 +19,7 @@
 
 /* ---- the session ---------------------------------------------------------------------------------------------- */
 
-static maki_status set_agent(maki_turn_work *w, maki_str name, maki_err *err)
+static maki_status set_agent(maki_turn_state *w, maki_str name, maki_err *err)
 {
     if (w->request->agent.len) name = w->request->agent;
     if (name.len == 0) name = MAKI_LIT(MAKI_AGENT_DEFAULT);
@@ -38,11 +38,11 @@ static void channel_of(maki_str main_key, char out[MAKI_KEY_MAX])
     snprintf(out, MAKI_KEY_MAX, "%.*s", n, main_key.ptr);
 }
 
-static maki_status resolve_key(maki_turn_work *w, maki_err *err)
+static maki_status resolve_key(maki_turn_state *w, maki_err *err)
 {
     char agent[MAKI_KEY_MAX], channel[MAKI_KEY_MAX];
     maki_session_key key;
-    maki_resolved resolved;
+    maki_resolved_session resolved;
     maki_origin from = { agent, channel, "", "", "", w->request->client };
     if (strlen(w->request->key) >= MAKI_KEY_MAX - 2)
         return maki_fail(err, MAKI_INVALID, "the session key is longer than %d bytes",
@@ -61,7 +61,7 @@ static maki_status resolve_key(maki_turn_work *w, maki_err *err)
                              sizeof w->result->path, err);
 }
 
-maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_find_session(maki_turn_state *w, maki_err *err)
 {
     const char *path = w->request->path;
     maki_session_location location;
@@ -79,7 +79,7 @@ maki_status maki_turn_resolve(maki_turn_work *w, maki_err *err)
 /* ---- settings ----------------------------------------------------------------------------------------- */
 
 /* Read the session; if it is that of the last turn, only what was appended since. */
-static maki_status read_session(maki_turn_work *w, maki_err *err)
+static maki_status read_session(maki_turn_state *w, maki_err *err)
 {
     maki_turns *t = w->turns;
     maki_session_location location;
@@ -96,7 +96,7 @@ static maki_status read_session(maki_turn_work *w, maki_err *err)
     return st;
 }
 
-static maki_str override_of(const maki_turn_work *w, const char *name)
+static maki_str override_of(const maki_turn_state *w, const char *name)
 {
     const char *overrides = w->turns->session.overrides;
     maki_str value;
@@ -105,7 +105,7 @@ static maki_str override_of(const maki_turn_work *w, const char *name)
     return value;
 }
 
-static maki_status read_settings(maki_turn_work *w, maki_err *err)
+static maki_status read_settings(maki_turn_state *w, maki_err *err)
 {
     maki_str thinking = override_of(w, "thinking"), max_tokens = override_of(w, "maxTokens");
     w->max_tokens = w->request->max_tokens;
@@ -117,18 +117,18 @@ static maki_status read_settings(maki_turn_work *w, maki_err *err)
     return level.len ? maki_thinking_named(level, &w->thinking, err) : MAKI_OK;
 }
 
-maki_status maki_turn_open(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_open_session(maki_turn_state *w, maki_err *err)
 {
     maki_conv_options options = { .create = true, .durability = w->options->durability };
     maki_status st = maki_conv_open(w->options->env, w->result->path, &options, &w->conv, err);
     if (st == MAKI_OK) st = read_session(w, err);
     if (st == MAKI_OK) st = read_settings(w, err);
-    return st == MAKI_OK ? maki_turn_recall(w, err) : st;
+    return st == MAKI_OK ? maki_turn_read_state(w, err) : st;
 }
 
 /* ---- the user's rows ----------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_receive(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_append_message(maki_turn_state *w, maki_err *err)
 {
     const maki_turn_request *q = w->request;
     maki_status st = MAKI_OK;
@@ -141,7 +141,7 @@ maki_status maki_turn_receive(maki_turn_work *w, maki_err *err)
     return st;
 }
 
-maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_limit_session(maki_turn_state *w, maki_err *err)
 {
     const maki_config *config = w->options->config;
     char per_provider[MAKI_ID_MAX + 80];
@@ -152,11 +152,11 @@ maki_status maki_turn_limit_session(maki_turn_work *w, maki_err *err)
                                 .provider = maki_config_number(config, per_provider),
                                 .agent = maki_config_number(
                                     config, maki_turn_setting(w, "maxTurns").text) };
-    maki_limited limited = { 0 };
+    maki_turn_limit_report limited = { 0 };
     bool channel = maki_session_from_channel(&w->turns->session);
     uint64_t limit = maki_turn_limit(&limits, channel);
     if (limit == 0) return MAKI_OK;
     maki_status st = maki_conv_limit_turns(w->conv, limit, false, &limited, err);
-    w->result->limited = limited.change.did.hidden;
+    w->result->limited = limited.change.effect.hidden;
     return st;
 }

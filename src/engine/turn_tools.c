@@ -12,7 +12,7 @@
 
 enum { RESULT_MAX = 64 << 20, CALL_MAX = 64 << 20 };
 
-maki_status maki_turn_each_reply(maki_turn_work *w, maki_reply_row_fn fn, maki_err *err)
+maki_status maki_turn_each_reply(maki_turn_state *w, maki_reply_row_fn fn, maki_err *err)
 {
     maki_str rest, row;
     maki_status st = maki_spool_text(&w->reply, &rest, err);
@@ -24,7 +24,7 @@ maki_status maki_turn_each_reply(maki_turn_work *w, maki_reply_row_fn fn, maki_e
 
 /* ---- results ----------------------------------------------------------------------------------------------------- */
 
-static maki_status add_result(maki_turn_work *w, const maki_content_part *call, maki_str text,
+static maki_status add_result(maki_turn_state *w, const maki_content_part *call, maki_str text,
                               bool failed, maki_err *err)
 {
     maki_turn_row row;
@@ -46,7 +46,7 @@ static maki_status add_result(maki_turn_work *w, const maki_content_part *call, 
 
 /* ---- running ------------------------------------------------------------------------------------------------------- */
 
-static maki_status run_call(maki_turn_work *w, const maki_content_part *piece, maki_err *err)
+static maki_status run_call(maki_turn_state *w, const maki_content_part *piece, maki_err *err)
 {
     bool failed = false;
     maki_buf text = maki_buf_new(w->options->env->alloc, RESULT_MAX);
@@ -59,7 +59,7 @@ static maki_status run_call(maki_turn_work *w, const maki_content_part *piece, m
                                                 : (maki_str){ "", 0 } };
     maki_status st = maki_arena_status(&arena, err);
     if (st == MAKI_OK && maki_turn_cancelled(w)) st = maki_fail(err, MAKI_CANCELLED, "cancelled");
-    if (st == MAKI_OK) st = w->calls->on_call(w->calls->ctx, &call, &text, &failed, err);
+    if (st == MAKI_OK) st = w->callbacks->on_call(w->callbacks->ctx, &call, &text, &failed, err);
     if (st == MAKI_OK) st = maki_buf_status(&text, err);
     if (st == MAKI_OK) st = add_result(w, piece, maki_buf_str(&text), failed, err);
     if (st == MAKI_OK) w->result->calls++;
@@ -68,7 +68,7 @@ static maki_status run_call(maki_turn_work *w, const maki_content_part *piece, m
     return st;
 }
 
-static maki_status run_row(maki_turn_work *w, maki_str row, maki_err *err)
+static maki_status run_row(maki_turn_state *w, maki_str row, maki_err *err)
 {
     maki_content_parts pieces = maki_content_parts_of(row);
     maki_content_part piece;
@@ -79,7 +79,7 @@ static maki_status run_row(maki_turn_work *w, maki_str row, maki_err *err)
     return st;
 }
 
-maki_status maki_turn_run_calls(maki_turn_work *w, maki_err *err)
+maki_status maki_turn_run_calls(maki_turn_state *w, maki_err *err)
 {
     return maki_turn_each_reply(w, run_row, err);
 }

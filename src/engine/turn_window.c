@@ -13,7 +13,7 @@
 
 enum { TOKENS_MIN = 1024 }; /* no model in use has a smaller window */
 
-static maki_reported_window *lookup(maki_turn_work *w)
+static maki_reported_window *lookup(maki_turn_state *w)
 {
     maki_turns *t = w->turns;
     for (size_t i = 0; i < MAKI_REPORTED_WINDOWS; i++) {
@@ -25,7 +25,7 @@ static maki_reported_window *lookup(maki_turn_work *w)
     return NULL;
 }
 
-static void insert(maki_turn_work *w, double tokens)
+static void insert(maki_turn_state *w, double tokens)
 {
     maki_turns *t = w->turns;
     maki_reported_window *entry = lookup(w);
@@ -38,34 +38,34 @@ static void insert(maki_turn_work *w, double tokens)
     entry->tokens = tokens;
 }
 
-static bool use_window(maki_turn_work *w, double tokens)
+static bool use_window(maki_turn_state *w, double tokens)
 {
-    if (tokens < TOKENS_MIN || tokens >= w->figures.window) return false;
-    w->figures.window = tokens;
+    if (tokens < TOKENS_MIN || tokens >= w->limits.window) return false;
+    w->limits.window = tokens;
     w->result->window = tokens;
-    w->result->allowed = maki_run_limits_allowed(tokens, w->figures.max_tokens);
+    w->result->allowed = maki_run_limits_allowed(tokens, w->limits.max_tokens);
     return true;
 }
 
-void maki_turn_use_reported(maki_turn_work *w)
+void maki_turn_use_reported(maki_turn_state *w)
 {
     const maki_reported_window *entry = lookup(w);
-    w->window = w->figures.window;
-    (void)use_window(w, entry ? entry->tokens : w->recalled);
+    w->window = w->limits.window;
+    (void)use_window(w, entry ? entry->tokens : w->reported_window);
 }
 
-void maki_turn_learn_window(maki_turn_work *w)
+void maki_turn_learn_window(maki_turn_state *w)
 {
     double tokens = (double)w->result->sent.window;
     if (use_window(w, tokens)) insert(w, tokens);
 }
 
-void maki_turn_test_window(maki_turn_work *w)
+void maki_turn_test_window(maki_turn_state *w)
 {
     maki_reported_window *entry = lookup(w);
-    if ((double)w->result->sent.usage.input <= w->figures.window) return;
+    if ((double)w->result->sent.usage.input <= w->limits.window) return;
     if (entry) entry->tokens = 0;
-    w->figures.window = w->window;
+    w->limits.window = w->window;
     w->result->window = w->window;
-    w->result->allowed = maki_run_limits_allowed(w->window, w->figures.max_tokens);
+    w->result->allowed = maki_run_limits_allowed(w->window, w->limits.max_tokens);
 }

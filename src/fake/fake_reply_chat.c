@@ -54,22 +54,22 @@ static void end_chunk(maki_buf *out, const fake_request *request)
 }
 
 /* A chunk with a delta of one field. */
-static void write_delta(maki_buf *out, const fake_request *request, const char *shape,
+static void write_delta(maki_buf *out, const fake_request *request, const char *format,
                         maki_str text)
 {
     open_chunk(out, request);
     fake_write(out, "{'index':0,'delta':");
-    fake_write(out, shape, text);
+    fake_write(out, format, text);
     fake_write(out, ",'logprobs':null,'finish_reason':null}");
     end_chunk(out, request);
 }
 
-static void write_deltas(maki_buf *out, const fake_request *request, const char *shape,
+static void write_deltas(maki_buf *out, const fake_request *request, const char *format,
                          maki_str text)
 {
     unsigned nth = 0;
     for (maki_str chunk; fake_next_chunk(text, &nth, &chunk);)
-        write_delta(out, request, shape, chunk);
+        write_delta(out, request, format, chunk);
 }
 
 static void write_call(maki_buf *out, const fake_request *request, const fake_answer *answer)

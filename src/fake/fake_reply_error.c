@@ -93,7 +93,7 @@ int fake_reply_error(maki_buf *out, maki_str path, fake_action error, const char
 {
     static const struct {
         const error_row *rows;
-        const char *shape;
+        const char *format;
     } all[] = {
         [OPENAI] = { openai_rows, "{'error':{'message':%t,'type':%t,'param':null,'code':%t}}\n" },
         [ANTHROPIC] = { anthropic_rows, "{'type':'error','error':{'message':%t,'type':%t},"
@@ -104,7 +104,7 @@ int fake_reply_error(maki_buf *out, maki_str path, fake_action error, const char
     provider name = provider_of(path);
     const error_row *row = &all[name].rows[error];
     maki_str text = maki_str_of(message[0] ? message : row->message);
-    fake_write(out, all[name].shape, text, maki_str_of(row->kind), maki_str_of(row->code));
+    fake_write(out, all[name].format, text, maki_str_of(row->kind), maki_str_of(row->code));
     if (name != GEMINI) return row->status;
     fake_write(out, "%n", (int64_t)row->status);
     if (delay.len)

@@ -34,12 +34,12 @@ static void end_object(object_writer *o, bool last)
         fake_write(o->out, o->request->stream ? "\n\n" : "\n");
 }
 
-static void write_text_parts(object_writer *o, const char *shape, maki_str text)
+static void write_text_parts(object_writer *o, const char *format, maki_str text)
 {
     unsigned nth = 0;
     for (maki_str chunk; fake_next_chunk(text, &nth, &chunk);) {
         begin_object(o);
-        fake_write(o->out, shape, chunk);
+        fake_write(o->out, format, chunk);
         end_object(o, false);
     }
 }

@@ -39,13 +39,13 @@ static void write_body(maki_buf *out, const fake_request *request, const fake_an
 /* ---- as a stream ----------------------------------------------------------------------------------- */
 
 /* The deltas of a block. */
-static void write_deltas(maki_buf *out, int64_t index, const char *shape, maki_str text)
+static void write_deltas(maki_buf *out, int64_t index, const char *format, maki_str text)
 {
     unsigned nth = 0;
     for (maki_str chunk; fake_next_chunk(text, &nth, &chunk);) {
         maki_buf_add(out, MAKI_LIT("event: content_block_delta\ndata: "));
         fake_write(out, "{'type':'content_block_delta','index':%n,'delta':", index);
-        fake_write(out, shape, chunk);
+        fake_write(out, format, chunk);
         fake_write(out, "}\n\n");
     }
 }

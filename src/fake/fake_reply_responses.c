@@ -103,24 +103,25 @@ static void write_response(event_writer *e, const char *type, const fake_request
     end_event(e);
 }
 
-/* An event about a part of an item: `indexes` are its indexes ("'summary_index':0"), `shape` its content. */
+/* An event about a part of an item: `indexes` are its indexes ("'summary_index':0"), `format` its content. */
 static void write_part(event_writer *e, const char *type, const char *indexes,
-                       const fake_request *request, int64_t index, const char *shape, maki_str text)
+                       const fake_request *request, int64_t index, const char *format,
+                       maki_str text)
 {
     begin_event(e, type);
     fake_write(e->out, indexes, request->seed, index);
-    fake_write(e->out, shape, text);
+    fake_write(e->out, format, text);
     end_event(e);
 }
 
 /* The deltas of a text. */
 static void write_deltas(event_writer *e, const char *type, const char *indexes,
-                         const fake_request *request, int64_t index, const char *shape,
+                         const fake_request *request, int64_t index, const char *format,
                          maki_str text)
 {
     unsigned nth = 0;
     for (maki_str chunk; fake_next_chunk(text, &nth, &chunk);)
-        write_part(e, type, indexes, request, index, shape, chunk);
+        write_part(e, type, indexes, request, index, format, chunk);
 }
 
 /* The start of an event with an item: `type` is response.output_item.added or .done. */

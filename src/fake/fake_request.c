@@ -36,7 +36,7 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
     maki_content_part part;
     bool seen_result = false; /* a text after a result in this message does not hide it */
     (void)err;
-    while (parts.speaker == MAKI_SPEAKER_USER && maki_content_parts_next(&parts, &part)) {
+    while (parts.speaker == MAKI_AUTHOR_USER && maki_content_parts_next(&parts, &part)) {
         if (part.kind == MAKI_CONTENT_TEXT) {
             r->request->user_text = maki_arena_copy(r->arena, maki_json_text(part.text, r->arena));
             r->request->has_result = seen_result;

@@ -171,7 +171,7 @@ static void start_reply(fake_exchange *r, int status, const char *fields, bool s
     }
     if (r->scenario.action == FAKE_SHORT) {
         reply.framing = MAKI_FRAME_CLOSE;
-        reply.says_length = true;
+        reply.has_content_length = true;
         snprintf(lines, sizeof lines, "%sContent-Length: %zu\r\n", fields, r->reply.len / 2);
         fields = lines;
     }
@@ -406,7 +406,7 @@ static void answer_other(fake_exchange *r, maki_str body)
     if (status)
         begin_answer(r, status, json_fields, false);
     else
-        fail_exchange(r, 404, "the fake provider has nothing at this path");
+        fail_exchange(r, 404, "unknown path");
 }
 
 /* The fixed reply of the scenario `quick`: formatted by the first request, and cached. */

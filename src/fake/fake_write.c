@@ -18,18 +18,18 @@ static void write_string(maki_buf *out, maki_str text)
     if (maki_jw_end(&w) != MAKI_OK && out->status == MAKI_OK) out->status = MAKI_NOMEM;
 }
 
-static void write_args(maki_buf *out, const char *shape, va_list args)
+static void write_args(maki_buf *out, const char *format, va_list args)
 {
     for (;;) {
-        size_t plain = strcspn(shape, "'%");
-        maki_buf_add(out, (maki_str){ shape, plain });
-        shape += plain;
-        if (!*shape) return;
-        if (*shape++ == '\'') {
+        size_t plain = strcspn(format, "'%");
+        maki_buf_add(out, (maki_str){ format, plain });
+        format += plain;
+        if (!*format) return;
+        if (*format++ == '\'') {
             maki_buf_add_byte(out, '"');
             continue;
         }
-        switch (*shape++) {
+        switch (*format++) {
         case 't': write_string(out, va_arg(args, maki_str)); break;
         case 'r': maki_buf_add(out, va_arg(args, maki_str)); break;
         case 'n': maki_buf_print(out, "%" PRId64, va_arg(args, int64_t)); break;
@@ -39,15 +39,15 @@ static void write_args(maki_buf *out, const char *shape, va_list args)
     }
 }
 
-void fake_write(maki_buf *out, const char *shape, ...)
+void fake_write(maki_buf *out, const char *format, ...)
 {
     va_list args;
-    va_start(args, shape);
-    write_args(out, shape, args);
+    va_start(args, format);
+    write_args(out, format, args);
     va_end(args);
 }
 
-void fake_event(maki_buf *out, const char *name, const char *shape, ...)
+void fake_event(maki_buf *out, const char *name, const char *format, ...)
 {
     va_list args;
     if (name) {
@@ -56,8 +56,8 @@ void fake_event(maki_buf *out, const char *name, const char *shape, ...)
         maki_buf_add_byte(out, '\n');
     }
     maki_buf_add(out, MAKI_LIT("data: "));
-    va_start(args, shape);
-    write_args(out, shape, args);
+    va_start(args, format);
+    write_args(out, format, args);
     va_end(args);
     maki_buf_add(out, MAKI_LIT("\n\n"));
 }

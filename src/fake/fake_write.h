@@ -14,10 +14,10 @@
 
 #include "base/buf.h"
 
-void fake_write(maki_buf *out, const char *shape, ...);
+void fake_write(maki_buf *out, const char *format, ...);
 
-/* A server-sent event: `event: NAME` (NULL: none) and `data: ` with the shape. */
-void fake_event(maki_buf *out, const char *name, const char *shape, ...);
+/* A server-sent event: `event: NAME` (NULL: none) and `data: ` with the format. */
+void fake_event(maki_buf *out, const char *name, const char *format, ...);
 
 /* Decode percent-encoding (%E6%B5%B7), up to `capacity` bytes; returns how many. */
 size_t fake_unescape(maki_str text, char *out, size_t capacity);

@@ -67,13 +67,13 @@ static maki_status report_change(maki_conv *conv, const maki_view *before, uint6
     maki_status st = maki_conv_view(conv, seq, ev, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &after, err);
     if (st != MAKI_OK) return st;
-    out->did = maki_view_compare(before, view, last);
+    out->effect = maki_view_compare(before, view, last);
     out->visible = after.messages;
     out->tokens_after = after.tokens;
     return MAKI_OK;
 }
 
-maki_status maki_conv_step(maki_conv *conv, uint64_t ev, maki_change *out, maki_err *err)
+maki_status maki_conv_event_effect(maki_conv *conv, uint64_t ev, maki_change *out, maki_err *err)
 {
     maki_arena arena = maki_arena_new(conv->env.alloc, VIEW_MAX);
     maki_view before;
@@ -113,7 +113,7 @@ static maki_status attempt_change(maki_conv *conv, const unsigned char *expect,
         return maki_fail(err, MAKI_CONFLICT,
                          "the conversation has grown since it was read; read it again");
     }
-    st = measure(conv, MAKI_NOW, MAKI_NOW, arena, &before, &total, err);
+    st = measure(conv, MAKI_NEWEST, MAKI_NEWEST, arena, &before, &total, err);
     uint64_t last = maki_log_last(conv->log);
     view = &conv->view;
     now.ev = maki_log_events(conv->log);
@@ -126,7 +126,7 @@ static maki_status attempt_change(maki_conv *conv, const unsigned char *expect,
     out->visible = total.messages;
     out->tokens_before = out->tokens_after = total.tokens;
     /* The change is written: a failure to measure its effect is not a failure of the change. */
-    (void)!report_change(conv, &before, last, MAKI_NOW, MAKI_NOW, out, NULL);
+    (void)!report_change(conv, &before, last, MAKI_NEWEST, MAKI_NEWEST, out, NULL);
     out->seq = maki_log_last(conv->log);
     out->undone = d.undone;
     out->undone_type = d.undone_type;
@@ -154,7 +154,7 @@ void maki_decision_number(maki_decision *d, const char *name, uint64_t value)
 void maki_decision_tokens(maki_decision *d, uint64_t tokens)
 {
     maki_decision_number(d, "tokens", tokens);
-    maki_buf_add(&d->fields, MAKI_LIT(",\"family\":\"" MAKI_FAMILY "\""));
+    maki_buf_add(&d->fields, MAKI_LIT(",\"family\":\"" MAKI_LOG_ENCODING "\""));
 }
 
 static void add_span(maki_buf *out, bool first, maki_span64 span)
@@ -221,7 +221,7 @@ maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t
 
 /* ---- append, add an event -------------------------------------------------------------------------------------- */
 
-maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
+maki_status maki_json_to_one_line(maki_str json, maki_arena *arena, maki_str *out, maki_err *err)
 {
     *out = json;
     if (!memchr(json.ptr, '\n', json.len) && !memchr(json.ptr, '\r', json.len)) return MAKI_OK;
@@ -244,7 +244,7 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
     conv->facts.checked = conv->checked;
     for (size_t i = 0; st == MAKI_OK && i < count; i++) {
         maki_str line;
-        st = maki_join_lines(messages[i], &arena, &line, err);
+        st = maki_json_to_one_line(messages[i], &arena, &line, err);
         if (st == MAKI_OK) st = maki_log_add_row(conv->log, line, &out->seq, err);
     }
     conv->facts.checked = false; /* rows of other writers are not checked */

@@ -37,7 +37,7 @@ void maki_decision_edits(maki_decision *d, const maki_conv *conv, const maki_vie
                          uint64_t ev);
 
 /* JSON on one line: newlines, which occur between tokens only, become spaces; a copy in the arena if there are any. */
-maki_status maki_join_lines(maki_str json, maki_arena *arena, maki_str *out, maki_err *err);
+maki_status maki_json_to_one_line(maki_str json, maki_arena *arena, maki_str *out, maki_err *err);
 /* Move a cut after message *seq that would separate a call from its results to before the call. */
 maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err);
 /* MAKI_NOTFOUND unless message `seq` is in the view. */

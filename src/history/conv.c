@@ -31,8 +31,8 @@ static maki_status open_log(maki_conv *conv, const char *path, const maki_conv_o
                              .dry_run = options->dry_run,
                              .repair = options->repair,
                              .durability = options->durability,
-                             .family = MAKI_INDEX_FAMILY,
-                             .facts = maki_facts_of,
+                             .encoding = MAKI_INDEX_ENCODING,
+                             .facts = maki_row_facts_of,
                              .facts_ctx = &conv->facts,
                              .tokens = maki_token_counter_row,
                              .tokens_ctx = &conv->counter,
@@ -56,8 +56,7 @@ static bool is_safe_id(const char *id)
 maki_status maki_conv_parent_path(const char *child, const char *id, char *out, size_t capacity,
                                   maki_err *err)
 {
-    if (!is_safe_id(id))
-        return maki_fail(err, MAKI_CORRUPT, "the name of the parent is not a name");
+    if (!is_safe_id(id)) return maki_fail(err, MAKI_CORRUPT, "the parent's id is not a valid id");
     const char *slash = strrchr(child, '/');
     int directory = slash ? (int)(slash - child) + 1 : 0;
     if (strcmp(child + directory, "messages.jsonl") == 0) {
@@ -192,7 +191,7 @@ static maki_status view_at(maki_conv *conv, maki_view_at at, bool as_of_seq, con
 maki_status maki_conv_view_at(maki_conv *conv, const maki_view_at *at, const maki_view **out,
                               maki_err *err)
 {
-    return view_at(conv, *at, at->ev == MAKI_NOW, out, err);
+    return view_at(conv, *at, at->ev == MAKI_NEWEST, out, err);
 }
 
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
@@ -219,7 +218,7 @@ maki_status maki_conv_all_messages(maki_conv *conv, const maki_view **out, maki_
 {
     const maki_view *parent_view = NULL;
     maki_events none = { 0 };
-    maki_view_at at = { .seq = maki_log_last(conv->log), .ev = MAKI_NOW };
+    maki_view_at at = { .seq = maki_log_last(conv->log), .ev = MAKI_NEWEST };
     reset_view(conv);
     maki_status st =
         conv->parent ? maki_conv_all_messages(conv->parent, &parent_view, err) : MAKI_OK;
@@ -262,7 +261,7 @@ static maki_status seq_before(maki_conv *conv, uint64_t last, time_search *searc
             return MAKI_OK;
         }
         search->untimed = 0;
-        if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER) search->boundary = s;
+        if ((row.flags & MAKI_ROW_ROLE) == MAKI_ROLE_USER) search->boundary = s;
     }
     last =
         last < base

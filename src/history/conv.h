@@ -49,9 +49,9 @@ maki_str maki_conv_id(const maki_conv *conv);
 
 /* ---- reading ------------------------------------------------------------------------------------ */
 
-#define MAKI_NOW UINT64_MAX /* as seq or ev: the newest */
+#define MAKI_NEWEST UINT64_MAX /* as seq or ev: the newest */
 
-/* The view at a revision: the messages up to seq, the events up to ev; with ev MAKI_NOW those that had been written
+/* The view at a revision: the messages up to seq, the events up to ev; with ev MAKI_NEWEST those that had been written
  * when message seq was the newest.  Borrowed from the conversation until its next call or change. */
 maki_status maki_conv_view(maki_conv *conv, uint64_t seq, uint64_t ev, const maki_view **out,
                            maki_err *err);
@@ -71,7 +71,7 @@ maki_status maki_conv_before(maki_conv *conv, int64_t ms, bool include, uint64_t
 
 /* How many messages at the front of a view are never hidden: system messages, the first other one, and the results of
  * its calls. */
-maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err);
+maki_status maki_view_fixed_prefix(const maki_view *view, uint64_t *lead, maki_err *err);
 
 /* One message of a view. */
 typedef struct maki_view_message {
@@ -116,15 +116,15 @@ typedef struct maki_change {
     uint64_t event; /* the number of the event; 0: none was needed */
     uint64_t seq;   /* the newest message afterwards */
     unsigned char head[MAKI_CHAIN_LEN];
-    maki_view_change did;
+    maki_view_change effect;
     uint64_t visible;        /* messages in the view afterwards */
     uint64_t undone;         /* the event that was undone; 0: none was */
     const char *undone_type; /* its type; a constant */
     uint64_t tokens_before, tokens_after;
     /* Of a condense; the usage also when the condense failed. */
     maki_summary_usage usage;
-    maki_fact_coverage survey;
-    maki_err fell_back; /* as in maki_summary */
+    maki_fact_coverage coverage;
+    maki_err fallback_reason; /* as in maki_summary */
 } maki_change;
 
 /* Append messages, one JSON object each; newlines between tokens become spaces. */
@@ -156,7 +156,7 @@ typedef struct maki_covered {
 /* Nothing is changed.  MAKI_REFUSED as in maki_conv_condense. */
 maki_status maki_conv_covered(maki_conv *conv, size_t keep, maki_covered *out, maki_err *err);
 /* The same, with a summary of them, whose text is in the arena. */
-maki_status maki_conv_summarise(maki_conv *conv, size_t keep, const maki_summarizer *summarizer,
+maki_status maki_conv_summarize(maki_conv *conv, size_t keep, const maki_summarizer *summarizer,
                                 maki_arena *arena, maki_covered *out, maki_summary *summary,
                                 maki_err *err);
 /* Hide about `fraction` of the visible messages after the first.  MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
@@ -164,8 +164,8 @@ maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, dou
                                maki_change *out, maki_err *err);
 /* Hide all but the first message and the last `keep` (more when a call would be separated from its results) behind a
  * marker.  MAKI_REFUSED NOT_ENOUGH_MESSAGES. */
-maki_status maki_conv_window(maki_conv *conv, const unsigned char *expect, uint64_t keep,
-                             maki_change *out, maki_err *err);
+maki_status maki_conv_keep_newest(maki_conv *conv, const unsigned char *expect, uint64_t keep,
+                                  maki_change *out, maki_err *err);
 /* The same; earlier summaries and markers are hidden, too. */
 maki_status maki_conv_clear(maki_conv *conv, const unsigned char *expect, uint64_t keep,
                             maki_change *out, maki_err *err);
@@ -182,7 +182,7 @@ maki_status maki_conv_prune(maki_conv *conv, const unsigned char *expect, const 
 maki_status maki_conv_prune_savings(maki_conv *conv, maki_str row, maki_trim *edit, maki_err *err);
 maki_status maki_conv_pin(maki_conv *conv, const unsigned char *expect, uint64_t seq, bool pin,
                           maki_change *out, maki_err *err);
-/* Back to revision (seq, ev); ev MAKI_NOW: the events that had happened at message `seq`. */
+/* Back to revision (seq, ev); ev MAKI_NEWEST: the events that had happened at message `seq`. */
 maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint64_t seq,
                              uint64_t ev, maki_change *out, maki_err *err);
 /* Write a rewind (also that of an edit) that was event `ev` to the log: rewind_cutoff, and rewind_removed for each
@@ -198,7 +198,7 @@ maki_status maki_conv_undo_run(maki_conv *conv, uint64_t first, uint64_t last, m
                                maki_err *err);
 /* What event `ev` did to the view, as the change that wrote it reported: `did`, `visible`, the tokens and the head's
  * seq.  MAKI_NOTFOUND: the event neither changes the view nor pins or unpins a message. */
-maki_status maki_conv_step(maki_conv *conv, uint64_t ev, maki_change *out, maki_err *err);
+maki_status maki_conv_event_effect(maki_conv *conv, uint64_t ev, maki_change *out, maki_err *err);
 /* How many of the events [first, last] that free context are active in the view made last. */
 uint64_t maki_conv_active_events(const maki_conv *conv, uint64_t first, uint64_t last);
 /* How many condenses and truncations are active in that view; *last is the newest of them. */

@@ -29,7 +29,7 @@ typedef struct condense_ctx {
     bool soft;           /* the summary is a system message, and */
     uint64_t max_tokens; /* is cut when the view would have more tokens; 0: never */
     /* The summary of an attempt that failed with a conflict: used again if it covers the same messages. */
-    bool summarised;
+    bool summarized;
     uint64_t to; /* the position at which what it covers ends */
     unsigned char cover[MAKI_COVER_LEN];
     maki_buf text;
@@ -89,7 +89,7 @@ static maki_status select_hidden(maki_conv *conv, const maki_view *view, size_t 
     uint64_t all = maki_view_count(view);
     *s = (maki_hiding){ .to = all > keep ? all - keep : 0 };
     if (to && to < s->to) s->to = to;
-    maki_status st = maki_view_lead(view, &s->from, err);
+    maki_status st = maki_view_fixed_prefix(view, &s->from, err);
     if (st == MAKI_OK) st = maki_hiding_adjust_end(view, all, s->from, &s->to, err);
     if (st != MAKI_OK) return st;
     if (s->to < s->from + 2) {
@@ -98,7 +98,8 @@ static maki_status select_hidden(maki_conv *conv, const maki_view *view, size_t 
     }
     st = maki_hiding_collect(conv, view, s, false, err);
     if (st == MAKI_OK && s->rows == 0)
-        st = maki_refuse(err, "CONDENSED_RECENTLY", "nothing has been said since the last summary");
+        st = maki_refuse(err, "CONDENSED_RECENTLY",
+                         "there are no new messages since the last summary");
     return st;
 }
 
@@ -148,7 +149,7 @@ static maki_status describe_covered(maki_conv *conv, const maki_view *view, cons
     return st;
 }
 
-static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_covered *what,
+static maki_status summarize(maki_conv *conv, const maki_view *part, const maki_covered *what,
                              const maki_summarizer *summarizer, maki_arena *arena,
                              maki_summary *out, maki_err *err)
 {
@@ -158,7 +159,7 @@ static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_
         .each = each_message, .source = &from, .tokens = what->tokens, .cover = what->cover
     };
     if (!summarizer || !summarizer->usable) {
-        return maki_refuse(err, "HANDLER_INVALID", "there is no summariser that can be called");
+        return maki_refuse(err, "HANDLER_INVALID", "there is no summarizer that can be called");
     }
     maki_status st = summarizer->run(summarizer, &request, arena, out, &why);
     if (st == MAKI_NOMEM || st == MAKI_CORRUPT || st == MAKI_IO || st == MAKI_CANCELLED) {
@@ -169,10 +170,10 @@ static maki_status summarise(maki_conv *conv, const maki_view *part, const maki_
         if (err) *err = why;
         return st;
     }
-    if (st != MAKI_OK) return maki_refuse(err, "SUMMARIZER_FAILED", "the summariser: %s", why.msg);
+    if (st != MAKI_OK) return maki_refuse(err, "SUMMARIZER_FAILED", "the summarizer: %s", why.msg);
     out->text = maki_str_trim(out->text);
     if (out->text.len) return MAKI_OK;
-    return maki_refuse(err, "SUMMARY_EMPTY", "the summariser answered with nothing");
+    return maki_refuse(err, "SUMMARY_EMPTY", "the summarizer returned no text");
 }
 
 /* The synthetic message of a summary, and its tokens. */
@@ -223,13 +224,13 @@ static maki_status summary_budget(maki_conv *conv, const maki_view *view, const 
 }
 
 /* Set in *c the summary of what was selected; the summarizer runs again only when that has changed. */
-static maki_status summarise_once(maki_conv *conv, const maki_view *part, const maki_covered *what,
+static maki_status summarize_once(maki_conv *conv, const maki_view *part, const maki_covered *what,
                                   condense_ctx *c, maki_err *err)
 {
     maki_summary_usage usage = c->summary.usage;
     maki_summary summary = { 0 };
-    if (c->summarised && memcmp(what->cover, c->cover, MAKI_COVER_LEN) == 0) return MAKI_OK;
-    maki_status st = summarise(conv, part, what, c->summarizer, &conv->arena, &summary, err);
+    if (c->summarized && memcmp(what->cover, c->cover, MAKI_COVER_LEN) == 0) return MAKI_OK;
+    maki_status st = summarize(conv, part, what, c->summarizer, &conv->arena, &summary, err);
     maki_summary_usage_add(&usage, &summary.usage);
     c->summary = summary;
     c->summary.usage = usage;
@@ -237,7 +238,7 @@ static maki_status summarise_once(maki_conv *conv, const maki_view *part, const 
     maki_buf_clear(&c->text);
     maki_buf_add(&c->text, summary.text);
     memcpy(c->cover, what->cover, MAKI_COVER_LEN);
-    c->summarised = true;
+    c->summarized = true;
     return maki_buf_status(&c->text, err);
 }
 
@@ -250,8 +251,8 @@ static maki_status add_summary(maki_conv *conv, maki_decision *out, const maki_s
     maki_json_build_begin(&build, &conv->arena, err);
     maki_jw_object(&build.w);
     maki_summary_usage_write(&build.w, &summary->usage);
-    if (summary->survey.measured) maki_fact_coverage_write(&build.w, &summary->survey);
-    maki_fallback_write(&build.w, &summary->fell_back);
+    if (summary->coverage.measured) maki_fact_coverage_write(&build.w, &summary->coverage);
+    maki_fallback_write(&build.w, &summary->fallback_reason);
     maki_jw_end_object(&build.w);
     maki_status st = maki_json_build_end(&build, &conv->arena, &fields, err);
     if (st != MAKI_OK) return st;
@@ -284,9 +285,9 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
     maki_covered what;
     maki_str message;
     double ts = 0;
-    maki_status st = select_hidden(conv, view, c->keep, c->summarised ? c->to : 0, &s, err);
+    maki_status st = select_hidden(conv, view, c->keep, c->summarized ? c->to : 0, &s, err);
     if (st == MAKI_OK) st = describe_covered(conv, view, &s, &part, &what, err);
-    if (st == MAKI_OK) st = summarise_once(conv, &part, &what, c, err);
+    if (st == MAKI_OK) st = summarize_once(conv, &part, &what, c, err);
     c->to = s.to;
     if (st == MAKI_OK) st = maki_hiding_time(conv, view, s.to, &ts, err);
     if (st == MAKI_OK) st = summary_budget(conv, view, c, &s, &budget, err);
@@ -295,8 +296,7 @@ static maki_status decide_condense(maki_conv *conv, const maki_view *view, void 
                                  err);
     if (st != MAKI_OK) return st;
     if (tokens >= s.tokens) {
-        return maki_refuse(err, "CONTEXT_GREW",
-                           "the summary is not shorter than what it stands for");
+        return maki_refuse(err, "CONTEXT_GREW", "the summary is not shorter than what it replaces");
     }
     out->type = "condense";
     maki_decision_hidden(out, s.spans, s.count, s.synthetic, s.synthetic_count);
@@ -311,8 +311,8 @@ static maki_status condense(maki_conv *conv, const unsigned char *expect, conden
     c->text = maki_buf_new(conv->env.alloc, SUMMARY_MAX);
     maki_status st = maki_conv_change(conv, expect, decide_condense, c, out, err);
     out->usage = c->summary.usage;
-    out->survey = c->summary.survey;
-    out->fell_back = c->summary.fell_back;
+    out->coverage = c->summary.coverage;
+    out->fallback_reason = c->summary.fallback_reason;
     if (st != MAKI_OK) maki_conv_add_unused_usage(conv, &out->usage);
     maki_buf_free(&c->text);
     return st;
@@ -342,7 +342,7 @@ static maki_status covered_part(maki_conv *conv, size_t keep, maki_view *part, m
     const maki_view *view;
     maki_hiding s;
     maki_status st = maki_log_refresh(conv->log, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = select_hidden(conv, view, keep, 0, &s, err);
     return st == MAKI_OK ? describe_covered(conv, view, &s, part, out, err) : st;
 }
@@ -353,12 +353,12 @@ maki_status maki_conv_covered(maki_conv *conv, size_t keep, maki_covered *out, m
     return covered_part(conv, keep, &part, out, err);
 }
 
-maki_status maki_conv_summarise(maki_conv *conv, size_t keep, const maki_summarizer *summarizer,
+maki_status maki_conv_summarize(maki_conv *conv, size_t keep, const maki_summarizer *summarizer,
                                 maki_arena *arena, maki_covered *out, maki_summary *summary,
                                 maki_err *err)
 {
     maki_view part;
     *summary = (maki_summary){ 0 };
     maki_status st = covered_part(conv, keep, &part, out, err);
-    return st == MAKI_OK ? summarise(conv, &part, out, summarizer, arena, summary, err) : st;
+    return st == MAKI_OK ? summarize(conv, &part, out, summarizer, arena, summary, err) : st;
 }

@@ -36,7 +36,7 @@ static maki_status check_place(maki_conv *conv, const char *path, maki_err *err)
     maki_str_copy(maki_conv_id(conv), id, sizeof id);
     maki_status st = maki_conv_parent_path(path, id, found, sizeof found, err);
     if (st != MAKI_OK) return st;
-    int fd = maki_log_paths(conv->log).messages_fd;
+    int fd = maki_log_open_files(conv->log).messages_fd;
     if (maki_file_same(conv->env.files, fd, found) == 1) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID,
                      "%.80s is not next to %.80s, where a fork looks for its parent", path, own);
@@ -54,18 +54,20 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     const maki_view *view;
     maki_status st = check_place(conv, path, err);
     if (st == MAKI_OK) st = maki_log_refresh(conv->log, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_adjust_cut(conv, &seq, err);
     if (st != MAKI_OK) return st;
     if (seq == 0 || seq > maki_log_last(conv->log)) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64 " to fork at", seq);
     }
-    if (st == MAKI_OK) st = maki_log_row(maki_conv_level(conv, seq)->log, seq, &row, err);
+    if (st == MAKI_OK) st = maki_log_row(maki_conv_owner(conv, seq)->log, seq, &row, err);
     if (st != MAKI_OK) return st;
-    if (ev == MAKI_NOW) ev = maki_events_at(&conv->events, seq);
+    if (ev == MAKI_NEWEST) ev = maki_events_at(&conv->events, seq);
     maki_hex(row.chain, MAKI_CHAIN_LEN, chain);
 
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .header = header };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_SYNC,
+                                  .header = header };
     st = maki_conv_open(&conv->env, path, &options, &child, err);
     if (st != MAKI_OK) return st;
     bool blank = maki_log_last(child->log) == 0 && maki_log_events(child->log) == 0;

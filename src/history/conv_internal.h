@@ -12,7 +12,7 @@ struct maki_conv {
     maki_log *log;
     maki_conv *parent; /* of a fork, or NULL */
     uint64_t fork_seq, fork_ev;
-    maki_fact_state facts;
+    maki_recent_calls facts;
     bool checked; /* as in maki_conv_options */
 
     maki_token_counter counter;
@@ -24,7 +24,7 @@ struct maki_conv {
 };
 
 /* This conversation or the parent whose log has message `seq`. */
-maki_conv *maki_conv_level(maki_conv *conv, uint64_t seq);
+maki_conv *maki_conv_owner(maki_conv *conv, uint64_t seq);
 
 /* ---- totals.c ------------------------------------------------------------------------------------- */
 

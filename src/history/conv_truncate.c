@@ -33,7 +33,7 @@ static maki_status decide_truncate(maki_conv *conv, const maki_view *view, void 
     maki_str marker;
     maki_str id;
     double ts = 0;
-    maki_status st = maki_view_lead(view, &s.from, err);
+    maki_status st = maki_view_fixed_prefix(view, &s.from, err);
     if (st != MAKI_OK) return st;
     s.to = hidden_end(t, s.from, messages);
     if (s.to >= messages) s.to = messages > s.from ? messages - 1 : s.from;
@@ -63,8 +63,8 @@ maki_status maki_conv_truncate(maki_conv *conv, const unsigned char *expect, dou
     return maki_conv_change(conv, expect, decide_truncate, &ctx, out, err);
 }
 
-maki_status maki_conv_window(maki_conv *conv, const unsigned char *expect, uint64_t keep,
-                             maki_change *out, maki_err *err)
+maki_status maki_conv_keep_newest(maki_conv *conv, const unsigned char *expect, uint64_t keep,
+                                  maki_change *out, maki_err *err)
 {
     truncate_ctx ctx = { .by_keep = true, .keep = keep };
     return maki_conv_change(conv, expect, decide_truncate, &ctx, out, err);

@@ -18,7 +18,7 @@
 enum { NAME_MAX = MAKI_PATH_MAX + 40 };
 
 /* Former versions kept an index for each of these next to messages.idx. */
-static const char *const former_families[] = { "cl100k_base", "claude", "chars4" };
+static const char *const former_encodings[] = { "cl100k_base", "claude", "chars4" };
 
 typedef struct eraser {
     const maki_env *env;
@@ -57,11 +57,11 @@ static void remove_index(eraser *e, const char *path)
 
 /* Is `name` an index of this vocabulary?  STEM.claude.idx, a former name, may also be the index of STEM.claude.jsonl,
  * which counts in o200k_base and must stay. */
-static bool is_index_of(const maki_env *env, const char *name, const char *family)
+static bool is_index_of(const maki_env *env, const char *name, const char *encoding)
 {
     maki_index index;
     if (maki_index_open(&index, env, name, false, NULL) != MAKI_OK) return false;
-    bool same = strncmp(index.header.family, family, MAKI_FAMILY_LEN) == 0;
+    bool same = strncmp(index.header.encoding, encoding, MAKI_INDEX_ENCODING_LEN) == 0;
     maki_index_close(&index);
     return same;
 }
@@ -79,11 +79,11 @@ static maki_status erase(const maki_env *env, const char *path, bool damaged, ma
     bool task = strcmp(path + directory, "messages.jsonl") == 0;
     snprintf(events, sizeof events, "%.*s%s", task ? directory : stem, path,
              task ? "events.jsonl" : ".events.jsonl");
-    for (size_t i = 0; i < sizeof former_families / sizeof former_families[0]; i++) {
-        snprintf(name, sizeof name, "%.*s.idx.%s", stem, path, former_families[i]);
+    for (size_t i = 0; i < sizeof former_encodings / sizeof former_encodings[0]; i++) {
+        snprintf(name, sizeof name, "%.*s.idx.%s", stem, path, former_encodings[i]);
         remove_index(&e, name);
-        snprintf(name, sizeof name, "%.*s.%s.idx", stem, path, former_families[i]);
-        if (is_index_of(env, name, former_families[i])) remove_file(&e, name);
+        snprintf(name, sizeof name, "%.*s.%s.idx", stem, path, former_encodings[i]);
+        if (is_index_of(env, name, former_encodings[i])) remove_file(&e, name);
     }
     snprintf(name, sizeof name, "%.*s.idx", stem, path);
     remove_index(&e, name);

@@ -80,11 +80,11 @@ static uint64_t uint_or_zero(maki_str value)
     return n;
 }
 
-/* Were an event's tokens counted in MAKI_FAMILY?  Events of former versions, without a family, have an estimate. */
-static bool is_counted_in_family(maki_str family)
+/* Were an event's tokens counted in MAKI_LOG_ENCODING?  Events of former versions, without a family, have an estimate. */
+static bool is_counted_in_log_encoding(maki_str family)
 {
     return family.len > 0 && maki_json_kind_of(family) == MAKI_JSON_STRING &&
-           maki_json_text_is(family, MAKI_LIT(MAKI_FAMILY));
+           maki_json_text_is(family, MAKI_LIT(MAKI_LOG_ENCODING));
 }
 
 /* Read a list of pairs. */
@@ -178,7 +178,7 @@ static maki_status read_edits(maki_str list, bool counted, maki_arena *arena, ma
 static maki_status read_trims(const maki_str *fields, maki_arena *arena, maki_event *e,
                               maki_err *err)
 {
-    bool counted = is_counted_in_family(fields[FAMILY]);
+    bool counted = is_counted_in_log_encoding(fields[FAMILY]);
     if (e->type == MAKI_EVENT_PRUNE && fields[EDITS].len &&
         maki_json_kind_of(fields[EDITS]) == MAKI_JSON_ARRAY)
         return read_edits(fields[EDITS], counted, arena, e, err);
@@ -216,7 +216,7 @@ static maki_status add_event(event_reader *r, uint64_t ev, maki_event_type type,
                        .ts = (int64_t)uint_or_zero(fields[fields[SINCE].len ? SINCE : TS]),
                        .before = uint_or_zero(fields[BEFORE]),
                        .tokens = (uint32_t)uint_or_zero(fields[TOKENS]),
-                       .counted = is_counted_in_family(fields[FAMILY]),
+                       .counted = is_counted_in_log_encoding(fields[FAMILY]),
                        .messages = uint_or_zero(fields[MESSAGES]),
                        .seq = uint_or_zero(fields[SEQ]),
                        .to = uint_or_zero(fields[TO]),

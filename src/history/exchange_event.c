@@ -23,7 +23,7 @@ void maki_exchange_event_write(maki_jw *w, const maki_exchange_event *e)
     maki_jw_print(w,
                   "'messageTokens':%i,'status':%i,'end':%z,'stop':%v,'stop':%z,'requestId':%z,"
                   "'error':%v,'error':%z,'window':%I,'firstMs':%i,'ms':%i",
-                  e->message_tokens, (int64_t)e->status, e->end, e->stop, e->stop_word,
+                  e->message_tokens, (int64_t)e->status, e->end, e->stop, e->stop_reason_text,
                   e->request_id, e->error, e->error_code, e->window, e->first_ms, e->ms);
 }
 

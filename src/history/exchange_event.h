@@ -22,8 +22,8 @@ typedef struct maki_exchange_event {
     uint64_t system_tokens, tool_tokens, message_tokens;
     int status;
     const char *end;
-    maki_str stop;         /* JSON, or */
-    const char *stop_word; /* a text */
+    maki_str stop;                /* JSON, or */
+    const char *stop_reason_text; /* a text */
     const char *request_id;
     maki_str error;         /* JSON, or */
     const char *error_code; /* a text */

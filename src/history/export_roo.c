@@ -3,7 +3,7 @@
  * In:    a conversation.  Out: one array with every message that no rewind removed, each with the tags (condenseParent,
  * truncationParent) of what hides it.
  *
- * The view is made with nothing hidden (MAKI_UNHIDDEN), so every message is in its place.  What each event hides
+ * The view is made with nothing hidden (MAKI_VIEW_UNHIDDEN), so every message is in its place.  What each event hides
  * becomes tags (export_tags.c), found in one walk over the rows. */
 #include <inttypes.h>
 #include <stdio.h>
@@ -145,7 +145,7 @@ static maki_status write_all(roo_writer *x, maki_conv *conv, uint64_t seq, uint6
                              maki_sink sink, maki_err *err)
 {
     const maki_view *view;
-    maki_view_at at = { .seq = seq, .ev = ev, .hiding = MAKI_UNHIDDEN };
+    maki_view_at at = { .seq = seq, .ev = ev, .hiding = MAKI_VIEW_UNHIDDEN };
     maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st == MAKI_OK) st = export_tags_read(&x->tags, conv, err);
     if (st != MAKI_OK) return st;

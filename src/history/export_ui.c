@@ -49,7 +49,7 @@ static maki_status write_change(ui_writer *u, uint64_t ev, maki_str event, unsig
     maki_jw *w = &u->w;
     maki_str message = { "{}", 2 }, value, id = MAKI_LIT("\"\"");
     maki_change did;
-    maki_status st = maki_conv_step(u->conv, ev, &did, err);
+    maki_status st = maki_conv_event_effect(u->conv, ev, &did, err);
     if (st != MAKI_OK) return st;
     maki_json_get(event, MAKI_LIT("message"), &message);
     if (!export_string(message, export_kinds[kind].id, &id)) id = MAKI_LIT("\"\"");
@@ -74,7 +74,8 @@ static maki_status write_ui(void *ctx, uint64_t ev, maki_str row, uint64_t at, m
     maki_str event, type, value, message;
     (void)at;
     if (ev > u->ev || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
-    if (u->ev == MAKI_NOW && maki_json_uint_field(event, MAKI_LIT("at")) > u->seq) return MAKI_OK;
+    if (u->ev == MAKI_NEWEST && maki_json_uint_field(event, MAKI_LIT("at")) > u->seq)
+        return MAKI_OK;
     if (maki_json_get(event, MAKI_LIT("ui"), &value)) {
         maki_jw_raw(&u->w, value);
         return u->w.status;

@@ -1,7 +1,7 @@
 /* facts.c -- what the index records of a message: role, time, calls, and which message made the call that it answers.
  *
  * In:    a row that is appended, and the log with the rows before it.
- * Out:   maki_facts, and a hint where content and calls are, so that counting tokens does not search again.
+ * Out:   maki_row_facts, and a spans where content and calls are, so that counting tokens does not search again.
  * Must stay true: the same rows give the same facts, whether they were appended one by one, by several processes, or
  *        are indexed anew: which call a result answers depends on the LOOK_BACK messages before it alone. */
 #include "history/facts.h"
@@ -60,33 +60,34 @@ static fields fields_of(maki_str row)
     return f;
 }
 
-maki_countable maki_countable_of(maki_str message)
+maki_counted_fields maki_counted_fields_of(maki_str message)
 {
     fields f = fields_of(message);
-    return (maki_countable){ f.role, f.content, f.calls, f.images };
+    return (maki_counted_fields){ f.role, f.content, f.calls, f.images };
 }
 
-/* Where content and calls are in the row; no hint for the rare row that has `images`, too. */
-static maki_hint hint_of(maki_str row, const fields *f)
+/* Where content and calls are in the row; no spans for the rare row that has `images`, too. */
+static maki_row_spans spans_of(maki_str row, const fields *f)
 {
-    maki_hint hint = { { 0 } };
-    if (f->images.len) return hint;
+    maki_row_spans spans = { { 0 } };
+    if (f->images.len) return spans;
     if (f->content.len) {
-        hint.values[0] = (uint32_t)(f->content.ptr - row.ptr);
-        hint.values[1] = (uint32_t)f->content.len;
+        spans.values[0] = (uint32_t)(f->content.ptr - row.ptr);
+        spans.values[1] = (uint32_t)f->content.len;
     }
     if (f->calls.len) {
-        hint.values[2] = (uint32_t)(f->calls.ptr - row.ptr);
-        hint.values[3] = (uint32_t)f->calls.len;
+        spans.values[2] = (uint32_t)(f->calls.ptr - row.ptr);
+        spans.values[3] = (uint32_t)f->calls.len;
     }
-    return hint;
+    return spans;
 }
 
-bool maki_countable_from_hint(maki_str row, const maki_hint *hint, maki_countable *out)
+bool maki_counted_fields_from_spans(maki_str row, const maki_row_spans *spans,
+                                    maki_counted_fields *out)
 {
-    if (!hint || !(hint->values[1] | hint->values[3])) return false;
-    *out = (maki_countable){ .content = { row.ptr + hint->values[0], hint->values[1] },
-                             .calls = { row.ptr + hint->values[2], hint->values[3] } };
+    if (!spans || !(spans->values[1] | spans->values[3])) return false;
+    *out = (maki_counted_fields){ .content = { row.ptr + spans->values[0], spans->values[1] },
+                                  .calls = { row.ptr + spans->values[2], spans->values[3] } };
     return true;
 }
 
@@ -112,7 +113,7 @@ static bool block_id(maki_str block, maki_str type, maki_str id_name, maki_str *
 
 /* ---- calls and their answers ---------------------------------------------------------------------- */
 
-static void add_call(maki_fact_state *state, maki_str id, uint64_t seq)
+static void add_call(maki_recent_calls *state, maki_str id, uint64_t seq)
 {
     size_t i = state->next++ % (sizeof state->calls / sizeof state->calls[0]);
     state->calls[i].hash = maki_json_text_hash(id);
@@ -121,7 +122,7 @@ static void add_call(maki_fact_state *state, maki_str id, uint64_t seq)
 
 /* The newest of the last LOOK_BACK messages before `seq` that makes the call; 0: none.  The limit gives every process
  * the same answer, wherever it began to read. */
-static uint32_t caller_of(const maki_fact_state *state, maki_str id, uint64_t seq)
+static uint32_t caller_of(const maki_recent_calls *state, maki_str id, uint64_t seq)
 {
     uint64_t hash = maki_json_text_hash(id);
     size_t capacity = sizeof state->calls / sizeof state->calls[0];
@@ -135,7 +136,7 @@ static uint32_t caller_of(const maki_fact_state *state, maki_str id, uint64_t se
 }
 
 /* Add the calls that a message makes, as blocks or as tool_calls.  Returns whether there are any. */
-static bool add_calls(maki_fact_state *state, const fields *f, uint64_t seq)
+static bool add_calls(maki_recent_calls *state, const fields *f, uint64_t seq)
 {
     maki_str block, id;
     bool any = false;
@@ -176,8 +177,8 @@ static bool find_answered_call(maki_role role, const fields *f, maki_str *id)
 
 /* Are the recent calls in `state` those of the rows just before `seq`?  Not after opening, when another process wrote in
  * between, or after an aborted group.  The number of a row that was not a message is used again. */
-static maki_status is_current(const maki_fact_state *state, maki_log *log, uint64_t seq, bool *out,
-                              maki_err *err)
+static maki_status is_current(const maki_recent_calls *state, maki_log *log, uint64_t seq,
+                              bool *out, maki_err *err)
 {
     maki_row before;
     bool replaces_bad = state->last_bad && state->last_seq == seq;
@@ -190,7 +191,7 @@ static maki_status is_current(const maki_fact_state *state, maki_log *log, uint6
 }
 
 /* The state now belongs to `row`. */
-static void advance(maki_fact_state *state, uint64_t seq, maki_str row)
+static void advance(maki_recent_calls *state, uint64_t seq, maki_str row)
 {
     bool replaces_bad = state->last_bad && state->last_seq == seq;
     if (!replaces_bad) state->hash_before = state->last_hash;
@@ -199,12 +200,12 @@ static void advance(maki_fact_state *state, uint64_t seq, maki_str row)
     state->last_bad = true; /* until it is known to be a message */
 }
 
-static maki_status read_calls(maki_fact_state *state, maki_log *log, uint64_t seq, maki_buf *row,
+static maki_status read_calls(maki_recent_calls *state, maki_log *log, uint64_t seq, maki_buf *row,
                               maki_err *err)
 {
     maki_row record;
     maki_status st = maki_log_row(log, seq, &record, err);
-    bool calls = record.flags & MAKI_FACT_CALLS && !(record.flags & MAKI_ROW_BAD);
+    bool calls = record.flags & MAKI_ROW_CALLS && !(record.flags & MAKI_ROW_BAD);
     if (st != MAKI_OK || !calls) return st;
     maki_buf_clear(row);
     st = maki_log_read(log, seq, row, err);
@@ -216,7 +217,7 @@ static maki_status read_calls(maki_fact_state *state, maki_log *log, uint64_t se
 }
 
 /* Read the calls of the rows just before `seq`, unless the state has them. */
-static maki_status load_recent_calls(maki_fact_state *state, maki_log *log, uint64_t seq,
+static maki_status load_recent_calls(maki_recent_calls *state, maki_log *log, uint64_t seq,
                                      maki_err *err)
 {
     uint64_t first = maki_log_base(log) + 1, last = maki_log_last(log);
@@ -249,10 +250,10 @@ static int64_t time_of(const fields *f)
     return fabs(ms) < 9e15 ? (int64_t)ms : 0;
 }
 
-maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, maki_facts *out,
-                          maki_err *err)
+maki_status maki_row_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row,
+                              maki_row_facts *out, maki_err *err)
 {
-    maki_fact_state *state = ctx;
+    maki_recent_calls *state = ctx;
     maki_str object = row, id;
     maki_status st = load_recent_calls(state, log, seq, err);
     if (st != MAKI_OK) return st;
@@ -271,13 +272,14 @@ maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, 
     }
     maki_role kind = maki_role_of(f.role);
     state->last_bad = false;
-    *out = (maki_facts){ .ts = time_of(&f), .flags = (uint32_t)kind, .hint = hint_of(row, &f) };
+    *out =
+        (maki_row_facts){ .ts = time_of(&f), .flags = (uint32_t)kind, .spans = spans_of(row, &f) };
     if (find_answered_call(kind, &f, &id)) {
-        out->flags |= MAKI_FACT_ANSWERS;
+        out->flags |= MAKI_ROW_ANSWERS;
         if (id.len) out->call_seq = caller_of(state, id, seq);
     }
-    if (kind == MAKI_ROLE_ASSISTANT && add_calls(state, &f, seq)) out->flags |= MAKI_FACT_CALLS;
-    if (f.summary) out->flags |= MAKI_FACT_SUMMARY;
-    if (f.marker) out->flags |= MAKI_FACT_MARKER;
+    if (kind == MAKI_ROLE_ASSISTANT && add_calls(state, &f, seq)) out->flags |= MAKI_ROW_CALLS;
+    if (f.summary) out->flags |= MAKI_ROW_SUMMARY;
+    if (f.marker) out->flags |= MAKI_ROW_MARKER;
     return MAKI_OK;
 }

@@ -8,15 +8,15 @@
 
 /* Bits of maki_row.flags. */
 enum {
-    MAKI_FACT_ROLE = 7,     /* a maki_role */
-    MAKI_FACT_CALLS = 8,    /* it calls tools */
-    MAKI_FACT_ANSWERS = 16, /* it answers calls */
-    MAKI_FACT_SUMMARY = 32, /* isSummary: came with an import */
-    MAKI_FACT_MARKER = 64   /* isTruncationMarker */
+    MAKI_ROW_ROLE = 7,     /* a maki_role */
+    MAKI_ROW_CALLS = 8,    /* it calls tools */
+    MAKI_ROW_ANSWERS = 16, /* it answers calls */
+    MAKI_ROW_SUMMARY = 32, /* isSummary: came with an import */
+    MAKI_ROW_MARKER = 64   /* isTruncationMarker */
 };
 
 /* The calls of the most recent messages, in a ring.  Zeroed is empty. */
-typedef struct maki_fact_state {
+typedef struct maki_recent_calls {
     struct {
         uint64_t hash; /* of the call's id */
         uint32_t seq;
@@ -27,19 +27,20 @@ typedef struct maki_fact_state {
     bool last_bad;                /* that row was not a message: the log may have refused it */
     bool checked;                 /* the next rows have passed maki_json_check */
     const maki_alloc *alloc;
-} maki_fact_state;
+} maki_recent_calls;
 
-/* A maki_facts_fn; ctx is a maki_fact_state. */
-maki_status maki_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row, maki_facts *out,
-                          maki_err *err);
+/* A maki_row_facts_fn; ctx is a maki_recent_calls. */
+maki_status maki_row_facts_of(void *ctx, maki_log *log, uint64_t seq, maki_str row,
+                              maki_row_facts *out, maki_err *err);
 
 /* The parts of a message that have tokens: JSON values, len 0 for a missing one. */
-typedef struct maki_countable {
+typedef struct maki_counted_fields {
     maki_str role, content, calls, images;
-} maki_countable;
+} maki_counted_fields;
 /* `message` is a JSON object that was checked. */
-maki_countable maki_countable_of(maki_str message);
-/* The same without the role, from the hint of maki_facts_of; false: there is no hint. */
-bool maki_countable_from_hint(maki_str row, const maki_hint *hint, maki_countable *out);
+maki_counted_fields maki_counted_fields_of(maki_str message);
+/* The same without the role, from the spans of maki_row_facts_of; false: there is no spans. */
+bool maki_counted_fields_from_spans(maki_str row, const maki_row_spans *spans,
+                                    maki_counted_fields *out);
 
 #endif

@@ -39,7 +39,7 @@ static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, 
     return st;
 }
 
-maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err)
+maki_status maki_view_fixed_prefix(const maki_view *view, uint64_t *lead, maki_err *err)
 {
     bool found = false; /* the first message that is not the system's */
     uint64_t messages = maki_view_count(view);
@@ -48,8 +48,8 @@ maki_status maki_view_lead(const maki_view *view, uint64_t *lead, maki_err *err)
         uint32_t flags = 0;
         st = flags_at(view, *lead, &flags, err);
         if (st != MAKI_OK) break;
-        if (found && !(flags & MAKI_FACT_ANSWERS)) break;
-        if (flags != SYNTHETIC && (flags & MAKI_FACT_ROLE) != MAKI_ROLE_SYSTEM) found = true;
+        if (found && !(flags & MAKI_ROW_ANSWERS)) break;
+        if (flags != SYNTHETIC && (flags & MAKI_ROW_ROLE) != MAKI_ROLE_SYSTEM) found = true;
     }
     return st;
 }
@@ -61,14 +61,14 @@ maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uin
     maki_status st = MAKI_OK;
     if (*n == messages && *n > min) {
         st = flags_at(view, *n - 1, &flags, err);
-        if (flags & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS)) --*n;
+        if (flags & (MAKI_ROW_CALLS | MAKI_ROW_ANSWERS)) --*n;
     }
     while (st == MAKI_OK && *n > min) {
         uint32_t before = 0;
         st = flags_at(view, *n, &flags, err);
         if (st == MAKI_OK) st = flags_at(view, *n - 1, &before, err);
         bool cannot_end =
-            (flags & (MAKI_FACT_ANSWERS | SYNTHETIC)) || (flags & before & MAKI_FACT_CALLS);
+            (flags & (MAKI_ROW_ANSWERS | SYNTHETIC)) || (flags & before & MAKI_ROW_CALLS);
         if (*n == messages || !cannot_end) break;
         --*n;
     }
@@ -122,8 +122,8 @@ typedef struct group {
 static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, const maki_row *row,
                              group *g, bool *stays, maki_err *err)
 {
-    bool answers = row->flags & MAKI_FACT_ANSWERS, calls = row->flags & MAKI_FACT_CALLS;
-    *stays = (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || maki_view_pinned(view, seq);
+    bool answers = row->flags & MAKI_ROW_ANSWERS, calls = row->flags & MAKI_ROW_CALLS;
+    *stays = (row->flags & MAKI_ROW_ROLE) == MAKI_ROLE_SYSTEM || maki_view_pinned(view, seq);
     if (g->open && (answers || (calls && !g->answered))) { /* the same group */
         *stays = *stays || g->stays;
         g->answered = answers;
@@ -136,9 +136,9 @@ static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, co
         uint32_t flags = 0;
         maki_status st = flags_at(view, k, &flags, err);
         if (st != MAKI_OK) return st;
-        bool same_group = (flags & MAKI_FACT_ANSWERS) || ((flags & MAKI_FACT_CALLS) && !answered);
+        bool same_group = (flags & MAKI_ROW_ANSWERS) || ((flags & MAKI_ROW_CALLS) && !answered);
         if (!same_group || !locate(view, k, &item, &seq)) break;
-        answered = answered || (flags & MAKI_FACT_ANSWERS);
+        answered = answered || (flags & MAKI_ROW_ANSWERS);
         *stays = maki_view_pinned(view, seq);
     }
     g->stays = *stays;

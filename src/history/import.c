@@ -33,7 +33,7 @@ enum {
 
 /* ---- groups ---------------------------------------------------------------------------------------- */
 
-static maki_status begin_group(maki_importing *im, maki_err *err)
+static maki_status begin_group(maki_importer *im, maki_err *err)
 {
     unsigned char head[MAKI_CHAIN_LEN];
     if (im->open) return MAKI_OK;
@@ -44,7 +44,7 @@ static maki_status begin_group(maki_importing *im, maki_err *err)
     return st;
 }
 
-static maki_status commit_group(maki_importing *im, maki_err *err)
+static maki_status commit_group(maki_importer *im, maki_err *err)
 {
     if (!im->open) return MAKI_OK;
     im->open = false;
@@ -52,13 +52,13 @@ static maki_status commit_group(maki_importing *im, maki_err *err)
     return maki_log_commit(im->log, err);
 }
 
-static bool group_is_full(const maki_importing *im)
+static bool group_is_full(const maki_importer *im)
 {
-    if (!maki_log_lazy(im->log)) return im->in_group == GROUP_ROWS;
+    if (!maki_log_syncs_at_end(im->log)) return im->in_group == GROUP_ROWS;
     return maki_source_position(&im->src) - im->group_at >= GROUP_BYTES;
 }
 
-static maki_status report_progress(maki_importing *im, maki_err *err)
+static maki_status report_progress(maki_importer *im, maki_err *err)
 {
     uint64_t done = maki_source_position(&im->src);
     if (!im->options->progress || done - im->reported < PROGRESS_BYTES) return MAKI_OK;
@@ -70,7 +70,7 @@ static maki_status report_progress(maki_importing *im, maki_err *err)
 
 /* ---- rows and events --------------------------------------------------------------------------------- */
 
-void maki_import_skip(maki_importing *im, const char *why)
+void maki_import_skip(maki_importer *im, const char *why)
 {
     maki_import_report *r = im->report;
     if (r->skipped < MAKI_IMPORT_WARNINGS_MAX) r->skipped_at[r->skipped] = im->line;
@@ -79,7 +79,7 @@ void maki_import_skip(maki_importing *im, const char *why)
 }
 
 /* Rows are lines: newlines between tokens become spaces (inside strings there are none). */
-static maki_status flatten(maki_importing *im, maki_str *row, maki_err *err)
+static maki_status flatten(maki_importer *im, maki_str *row, maki_err *err)
 {
     if (!memchr(row->ptr, '\n', row->len)) return MAKI_OK;
     maki_buf_clear(&im->flat);
@@ -92,7 +92,7 @@ static maki_status flatten(maki_importing *im, maki_str *row, maki_err *err)
 }
 
 /* Append a row that has no newlines. */
-maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err)
+maki_status maki_import_add_line(maki_importer *im, maki_str row, bool *added, maki_err *err)
 {
     maki_err why = { 0 };
     uint64_t seq = 0;
@@ -117,21 +117,21 @@ maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, 
     return report_progress(im, err);
 }
 
-maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err)
+maki_status maki_import_row(maki_importer *im, maki_str row, bool *added, maki_err *err)
 {
     maki_status st = flatten(im, &row, err);
     *added = false;
     return st == MAKI_OK ? maki_import_add_line(im, row, added, err) : st;
 }
 
-maki_status maki_import_synthetic_row(maki_importing *im, bool *added, maki_err *err)
+maki_status maki_import_synthetic_row(maki_importer *im, bool *added, maki_err *err)
 {
     maki_str row;
     maki_status st = maki_draft_end(&im->row, &row, err);
     return st == MAKI_OK ? maki_import_row(im, row, added, err) : st;
 }
 
-maki_status maki_import_event(maki_importing *im, const char *type, maki_err *err)
+maki_status maki_import_event(maki_importer *im, const char *type, maki_err *err)
 {
     maki_str fields;
     maki_status st = maki_draft_end(&im->fields, &fields, err);
@@ -145,15 +145,16 @@ maki_status maki_import_event(maki_importing *im, const char *type, maki_err *er
     return MAKI_OK;
 }
 
-maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err)
+maki_status maki_import_tokens(maki_importer *im, maki_str message, maki_err *err)
 {
     uint32_t tokens = 0;
-    maki_status st = maki_token_counter_read(&im->conv->counter, 0, message, NULL, &tokens, err);
-    maki_jw_print(&im->fields.w, "'tokens':%i,'family':%z", (uint64_t)tokens, MAKI_FAMILY);
+    maki_status st =
+        maki_token_counter_unchecked(&im->conv->counter, 0, message, NULL, &tokens, err);
+    maki_jw_print(&im->fields.w, "'tokens':%i,'family':%z", (uint64_t)tokens, MAKI_LOG_ENCODING);
     return st;
 }
 
-maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *err)
+maki_status maki_import_condense(maki_importer *im, uint64_t before, maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->fields);
     maki_span64 all = { 1, before - 1 };
@@ -202,10 +203,10 @@ void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count)
     maki_jw_end_array(w);
 }
 
-void maki_import_original(maki_jw *w, maki_str line, const char *but)
+void maki_import_original(maki_jw *w, maki_str line, const char *except)
 {
     maki_jw_field_object(w, "original");
-    maki_write_rest(w, line, but);
+    maki_write_rest(w, line, except);
     maki_jw_end_object(w);
 }
 
@@ -215,7 +216,7 @@ bool maki_import_id(maki_str object, const char *name, maki_str *id)
     return id->len > 2;
 }
 
-bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
+bool maki_import_object(maki_importer *im, maki_str text, maki_str *object, maki_status *st,
                         maki_err *err)
 {
     maki_err why = { 0 };
@@ -230,8 +231,7 @@ bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, mak
     return false;
 }
 
-maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void *ctx,
-                              maki_err *err)
+maki_status maki_import_lines(maki_importer *im, maki_import_object_fn fn, void *ctx, maki_err *err)
 {
     maki_status st = MAKI_OK;
     while (st == MAKI_OK) {
@@ -249,7 +249,7 @@ maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void
 /* ---- the import ------------------------------------------------------------------------------------------------- */
 
 /* Detect the format, and skip a byte order mark. */
-static maki_status detect(maki_importing *im, maki_err *err)
+static maki_status detect(maki_importer *im, maki_err *err)
 {
     size_t read_bytes = 0;
     char *beginning = im->env->alloc->resize(im->env->alloc, NULL, 0, BEGINNING);
@@ -270,7 +270,7 @@ static maki_status detect(maki_importing *im, maki_err *err)
     return st;
 }
 
-static maki_status add_note(maki_importing *im, maki_err *err)
+static maki_status add_note(maki_importer *im, maki_err *err)
 {
     const maki_import_report *r = im->report;
     maki_jw *w = maki_draft_begin(&im->fields);
@@ -282,7 +282,7 @@ static maki_status add_note(maki_importing *im, maki_err *err)
     return st == MAKI_OK ? maki_import_event(im, "manifest", err) : st;
 }
 
-static maki_status read_all(maki_importing *im, int ui_fd, maki_err *err)
+static maki_status read_all(maki_importer *im, int ui_fd, maki_err *err)
 {
     maki_status st = detect(im, err);
     if (st == MAKI_OK && ui_fd >= 0) st = maki_import_ui_open(im, ui_fd, err);
@@ -306,13 +306,13 @@ static maki_status import_fd(const maki_env *env, int fd, int ui_fd, maki_conv *
     if (maki_log_last(log) > 0 || maki_log_events(log) > 0) {
         return maki_fail(err, MAKI_INVALID, "an import needs an empty conversation");
     }
-    maki_importing im = { .env = env,
-                          .conv = into,
-                          .log = log,
-                          .options = options,
-                          .report = report,
-                          .flat = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX),
-                          .arena = maki_arena_new(alloc, ARENA_MAX) };
+    maki_importer im = { .env = env,
+                         .conv = into,
+                         .log = log,
+                         .options = options,
+                         .report = report,
+                         .flat = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX),
+                         .arena = maki_arena_new(alloc, ARENA_MAX) };
     maki_draft_open(&im.row, alloc, (size_t)MAKI_ROW_MAX);
     maki_draft_open(&im.fields, alloc, FIELDS_MAX);
     maki_draft_open(&im.notes, alloc, FIELDS_MAX);
@@ -335,7 +335,7 @@ static maki_status spool(const maki_env *env, int fd, int *out, maki_err *err)
     enum { CHUNK = 1 << 16 };
     const maki_files *files = env->files;
     *out = files->temp(files);
-    if (*out < 0) return maki_fail_errno(err, "making a temporary file");
+    if (*out < 0) return maki_fail_errno(err, "creating a temporary file");
     char *chunk = env->alloc->resize(env->alloc, NULL, 0, CHUNK);
     maki_status st = chunk ? MAKI_OK : maki_fail_nomem(err);
     while (st == MAKI_OK) {

@@ -32,7 +32,7 @@
  * torn last line are accepted.  Trees take about 50 bytes of memory per line, tags about 16 per span;
  * nothing else in memory grows with the source.
  *
- * `into` is empty and was opened for writing, best with MAKI_LAZY.  After a failure it has the rows
+ * `into` is empty and was opened for writing, best with MAKI_DURABILITY_AT_END.  After a failure it has the rows
  * read so far: the caller removes it. */
 #ifndef MAKI_HISTORY_IMPORT_H
 #define MAKI_HISTORY_IMPORT_H

@@ -12,12 +12,12 @@
 
 /* ---- bodies ------------------------------------------------------------------------------------------ */
 
-static maki_status system_row(maki_importing *im, maki_str content, maki_err *err)
+static maki_status system_row(maki_importer *im, maki_str content, maki_err *err)
 {
     maki_str value;
     bool added = false;
     if (maki_json_check(content, &value, NULL) != MAKI_OK) {
-        maki_import_skip(im, "`system` is broken");
+        maki_import_skip(im, "`system` is not valid JSON");
         return MAKI_OK;
     }
     maki_json_kind kind = maki_json_kind_of(value);
@@ -27,7 +27,7 @@ static maki_status system_row(maki_importing *im, maki_str content, maki_err *er
 }
 
 /* Add a field of the body other than the messages to the note, if it is small and valid JSON. */
-static void add_note_field(maki_importing *im, maki_str key, maki_str value, bool *any)
+static void add_note_field(maki_importer *im, maki_str key, maki_str value, bool *any)
 {
     enum { SMALL = 4096 };
     maki_jw *w = &im->notes.w;
@@ -41,7 +41,7 @@ static void add_note_field(maki_importing *im, maki_str key, maki_str value, boo
 }
 
 /* Find the offset of the messages in a body (0: none), write the row of `system`, and note the other fields. */
-static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err)
+static maki_status find_messages(maki_importer *im, uint64_t *at, maki_err *err)
 {
     maki_source *src = &im->src;
     char name[32], next = 0;
@@ -80,7 +80,7 @@ static maki_status find_messages(maki_importing *im, uint64_t *at, maki_err *err
 
 /* ---- elements ------------------------------------------------------------------------------------------- */
 
-static maki_status read_elements(maki_importing *im, maki_import_object_fn fn, void *ctx,
+static maki_status read_elements(maki_importer *im, maki_import_object_fn fn, void *ctx,
                                  maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -97,7 +97,7 @@ static maki_status read_elements(maki_importing *im, maki_import_object_fn fn, v
     return st;
 }
 
-maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, void *ctx,
+maki_status maki_import_elements(maki_importer *im, maki_import_object_fn fn, void *ctx,
                                  maki_err *err)
 {
     uint64_t at = 0;
@@ -121,7 +121,7 @@ maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, v
 
 static maki_status add_message(void *ctx, maki_str object, maki_err *err)
 {
-    maki_importing *im = ctx;
+    maki_importer *im = ctx;
     maki_str role;
     bool added = false, known = false;
     if (!maki_import_id(object, "role", &role)) {
@@ -131,7 +131,7 @@ static maki_status add_message(void *ctx, maki_str object, maki_err *err)
     return im->tags ? maki_tags_row(im, object, err) : maki_import_row(im, object, &added, err);
 }
 
-static maki_status read_messages(maki_importing *im, maki_err *err)
+static maki_status read_messages(maki_importer *im, maki_err *err)
 {
     maki_status st = MAKI_OK;
     /* unless another format was given: tags may come long after what detection has read */
@@ -173,7 +173,7 @@ const maki_import_format maki_import_anthropic = { "anthropic", NULL, NULL, read
 /* ---- roo's UI messages -------------------------------------------------------------------------------------- */
 
 /* Read the next UI message that is valid JSON into im->ui_next. */
-static maki_status next_ui(maki_importing *im, maki_err *err)
+static maki_status next_ui(maki_importer *im, maki_err *err)
 {
     maki_str item;
     bool more = true;
@@ -187,13 +187,13 @@ static maki_status next_ui(maki_importing *im, maki_err *err)
         uint64_t line = im->line;
         im->line = im->ui_line;
         im->ui_next = (maki_str){ 0 };
-        maki_import_skip(im, "a UI message is broken");
+        maki_import_skip(im, "a UI message is not valid JSON");
         im->line = line;
     }
     return st;
 }
 
-maki_status maki_import_ui_open(maki_importing *im, int fd, maki_err *err)
+maki_status maki_import_ui_open(maki_importer *im, int fd, maki_err *err)
 {
     char first = 0;
     maki_status st = maki_source_open(&im->ui, im->env, fd, err);
@@ -203,7 +203,7 @@ maki_status maki_import_ui_open(maki_importing *im, int fd, maki_err *err)
     return next_ui(im, err);
 }
 
-maki_status maki_import_ui(maki_importing *im, double ms, maki_err *err)
+maki_status maki_import_ui(maki_importer *im, double ms, maki_err *err)
 {
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && im->ui_next.len) {

@@ -24,8 +24,8 @@ static void write_time(maki_jw *w, maki_str line)
     maki_jw_print(w, "'timestamp':%v", maki_json_string(line, "timestamp"));
 }
 
-/* End a row with the line as `original`, without the fields `but` of the item, which were converted. */
-static void end_row(maki_jw *w, maki_str line, maki_str item, const char *but)
+/* End a row with the line as `original`, without the fields `except` of the item, which were converted. */
+static void end_row(maki_jw *w, maki_str line, maki_str item, const char *except)
 {
     bool wrapped = line.ptr != item.ptr;
     maki_jw_field_object(w, "original");
@@ -33,7 +33,7 @@ static void end_row(maki_jw *w, maki_str line, maki_str item, const char *but)
         maki_write_rest(w, line, "payload");
         maki_jw_print(w, "'payload':{");
     }
-    maki_write_rest(w, item, but);
+    maki_write_rest(w, item, except);
     maki_jw_print(w, wrapped ? "}}}" : "}}");
 }
 
@@ -68,7 +68,7 @@ static void write_message(maki_jw *w, maki_str item, maki_str line)
 
 /* A function_call, or one of the calls of hosted tools: {"call_id"|"id", "name"|type, arguments|input|action}. */
 static void write_call(maki_jw *w, maki_str item, maki_str line, const char *arguments,
-                       const char *but)
+                       const char *except)
 {
     maki_str id = string_or(item, "id", MAKI_LIT("\"call\""));
     maki_str name = string_or(item, "type", MAKI_LIT("\"tool\""));
@@ -80,7 +80,7 @@ static void write_call(maki_jw *w, maki_str item, maki_str line, const char *arg
     maki_write_quoted(w, value.len ? value : MAKI_LIT("{}"));
     maki_jw_print(w, "}}]");
     write_time(w, line);
-    end_row(w, line, item, but);
+    end_row(w, line, item, except);
 }
 
 /* The output of a call: text, blocks, or {"content", ...}; anything else becomes text. */
@@ -111,7 +111,7 @@ static void write_reasoning(maki_jw *w, maki_str item, maki_str line)
     end_row(w, line, item, "summary");
 }
 
-maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, bool *known,
+maki_status maki_import_item(maki_importer *im, maki_str item, maki_str line, bool *known,
                              maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->row);
@@ -139,7 +139,7 @@ maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, b
 
 /* ---- Codex ---------------------------------------------------------------------------------------------- */
 
-static maki_status add_compacted(maki_importing *im, maki_str line, maki_str payload, maki_err *err)
+static maki_status add_compacted(maki_importer *im, maki_str line, maki_str payload, maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->row);
     char id[40];
@@ -154,7 +154,7 @@ static maki_status add_compacted(maki_importing *im, maki_str line, maki_str pay
 
 static maki_status codex_line(void *ctx, maki_str line, maki_err *err)
 {
-    maki_importing *im = ctx;
+    maki_importer *im = ctx;
     maki_str payload = maki_json_field(line, "payload");
     bool wrapped = maki_json_kind_of(payload) == MAKI_JSON_OBJECT, known = false;
     maki_status st = MAKI_OK;
@@ -169,7 +169,7 @@ static maki_status codex_line(void *ctx, maki_str line, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status read(maki_importing *im, maki_err *err)
+static maki_status read(maki_importer *im, maki_err *err)
 {
     return maki_import_lines(im, codex_line, im, err);
 }
@@ -193,7 +193,7 @@ const maki_import_format maki_import_codex = { "codex", is_codex, NULL, read };
 
 /* A message becomes several rows: text and calls of the assistant, their results, and so on. */
 typedef struct rows {
-    maki_importing *im;
+    maki_importer *im;
     maki_str element, role, time;
     maki_draft calls, results; /* the blocks of the current two rows */
     bool any;                  /* a row was written: only the first one has `original` */
@@ -271,7 +271,7 @@ static maki_status add_part(rows *r, maki_str part, maki_err *err)
 
 static maki_status opencode_element(void *ctx, maki_str element, maki_err *err)
 {
-    maki_importing *im = ctx;
+    maki_importer *im = ctx;
     maki_str info = maki_json_field(element, "info");
     maki_str time = maki_json_field(maki_json_field(info, "time"), "created");
     rows r = { .im = im, .element = element, .role = maki_json_string(info, "role") };
@@ -295,7 +295,7 @@ static maki_status opencode_element(void *ctx, maki_str element, maki_err *err)
     return st;
 }
 
-static maki_status read_opencode(maki_importing *im, maki_err *err)
+static maki_status read_opencode(maki_importer *im, maki_err *err)
 {
     return maki_import_elements(im, opencode_element, im, err);
 }

@@ -171,5 +171,5 @@ maki_status maki_import_detect(maki_str t, bool all, const maki_import_format **
         i = (size_t)(newline - t.ptr) + 1;
     }
     return first.count ? fail_unknown_object(&first, err)
-                       : fail_unknown("this is not JSON", "", err);
+                       : fail_unknown("the source is not JSON", "", err);
 }

@@ -63,7 +63,7 @@ typedef struct maki_import_position {
 
 typedef struct maki_import_format maki_import_format;
 typedef struct maki_tags maki_tags; /* import_tags.c */
-typedef struct maki_importing {
+typedef struct maki_importer {
     const maki_import_format *format;
     const maki_env *env;
     maki_conv *conv;
@@ -86,31 +86,31 @@ typedef struct maki_importing {
     size_t event_bytes;
     bool open;
     uint64_t line; /* the number of the current line or element */
-} maki_importing;
+} maki_importer;
 
 /* Append a row and advance im->now.  A row that is not a message is skipped (*added false). */
-maki_status maki_import_row(maki_importing *im, maki_str row, bool *added, maki_err *err);
+maki_status maki_import_row(maki_importer *im, maki_str row, bool *added, maki_err *err);
 /* The same for a line that was not checked. */
-maki_status maki_import_add_line(maki_importing *im, maki_str row, bool *added, maki_err *err);
+maki_status maki_import_add_line(maki_importer *im, maki_str row, bool *added, maki_err *err);
 /* Append the row in im->row. */
-maki_status maki_import_synthetic_row(maki_importing *im, bool *added, maki_err *err);
+maki_status maki_import_synthetic_row(maki_importer *im, bool *added, maki_err *err);
 /* Append an event with the fields in im->fields, and advance im->now. */
-maki_status maki_import_event(maki_importing *im, const char *type, maki_err *err);
+maki_status maki_import_event(maki_importer *im, const char *type, maki_err *err);
 /* Report that the current line is skipped, and why. */
-void maki_import_skip(maki_importing *im, const char *why);
+void maki_import_skip(maki_importer *im, const char *why);
 /* Check the current line or element; false: it is not a JSON object and is skipped.  The status is in
  * *st. */
-bool maki_import_object(maki_importing *im, maki_str text, maki_str *object, maki_status *st,
+bool maki_import_object(maki_importer *im, maki_str text, maki_str *object, maki_status *st,
                         maki_err *err);
 /* Append a condense event: the message in im->row is inserted before row `before`, rows 1 to before - 1 and the
  * effective summary are hidden. */
-maki_status maki_import_condense(maki_importing *im, uint64_t before, maki_err *err);
+maki_status maki_import_condense(maki_importer *im, uint64_t before, maki_err *err);
 /* Write the fields `tokens` and `family` of a synthetic message to im->fields. */
-maki_status maki_import_tokens(maki_importing *im, maki_str message, maki_err *err);
+maki_status maki_import_tokens(maki_importer *im, maki_str message, maki_err *err);
 
 void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count); /* [[1,2],[4,4]] */
 /* The field `original`: the line without the fields named, "role content". */
-void maki_import_original(maki_jw *w, maki_str line, const char *but);
+void maki_import_original(maki_jw *w, maki_str line, const char *except);
 /* A string field that is not empty, as a JSON string. */
 bool maki_import_id(maki_str object, const char *name, maki_str *id);
 
@@ -132,7 +132,7 @@ struct maki_import_format {
     /* Does an object on a line, or an element of an array, show that the source has this format?  NULL: never. */
     bool (*line)(const maki_import_probe *s);
     bool (*element)(const maki_import_probe *s);
-    maki_status (*read)(maki_importing *im, maki_err *err);
+    maki_status (*read)(maki_importer *im, maki_err *err);
 };
 /* In the order in which they are tried; NULL after the last. */
 const maki_import_format *maki_import_format_at(size_t i);
@@ -148,16 +148,16 @@ maki_status maki_import_detect(maki_str beginning, bool all, const maki_import_f
 /* Loops for readers: over each line that is an object; over each object of the array that is the source, or that is the
  * field `messages` of a request body. */
 typedef maki_status (*maki_import_object_fn)(void *ctx, maki_str object, maki_err *err);
-maki_status maki_import_lines(maki_importing *im, maki_import_object_fn fn, void *ctx,
+maki_status maki_import_lines(maki_importer *im, maki_import_object_fn fn, void *ctx,
                               maki_err *err);
-maki_status maki_import_elements(maki_importing *im, maki_import_object_fn fn, void *ctx,
+maki_status maki_import_elements(maki_importer *im, maki_import_object_fn fn, void *ctx,
                                  maki_err *err);
 /* An item of the Responses API as a row; *known false: its type is unknown (import_codex.c). */
-maki_status maki_import_item(maki_importing *im, maki_str item, maki_str line, bool *known,
+maki_status maki_import_item(maki_importer *im, maki_str item, maki_str line, bool *known,
                              maki_err *err);
 /* Roo's UI messages (import_array.c): begin, and write those up to the time `ms`. */
-maki_status maki_import_ui_open(maki_importing *im, int fd, maki_err *err);
-maki_status maki_import_ui(maki_importing *im, double ms, maki_err *err);
+maki_status maki_import_ui_open(maki_importer *im, int fd, maki_err *err);
+maki_status maki_import_ui(maki_importer *im, double ms, maki_err *err);
 
 /* The formats, in the order in which a source is tried: maki_import_NAME is the row, in the file of its reader.  A new
  * one is that file, a name here, and the file in src/meson.build. */
@@ -168,10 +168,10 @@ MAKI_IMPORT_MAP(MAKI_DECLARE)
 #undef MAKI_DECLARE
 
 /* import_tags.c: messages with the tags of roo, in im->tags. */
-maki_status maki_tags_open(maki_importing *im, maki_err *err);
-maki_status maki_tags_row(maki_importing *im, maki_str object, maki_err *err);
+maki_status maki_tags_open(maki_importer *im, maki_err *err);
+maki_status maki_tags_row(maki_importer *im, maki_str object, maki_err *err);
 /* A UI message, which may have the time when the summary or marker of an id took effect; `{0}`: there are no more. */
-maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err);
-maki_status maki_tags_end(maki_importing *im, maki_err *err);
+maki_status maki_tags_ui(maki_importer *im, maki_str ui, maki_err *err);
+maki_status maki_tags_end(maki_importer *im, maki_err *err);
 
 #endif

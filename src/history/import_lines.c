@@ -17,7 +17,7 @@ static bool trim_blank(maki_str *line)
     return line->len == 0;
 }
 
-static maki_status read(maki_importing *im, maki_err *err)
+static maki_status read(maki_importer *im, maki_err *err)
 {
     maki_str line;
     bool more = true, added = false;

@@ -11,7 +11,7 @@
  * In the array a summary comes before the messages that it left visible, though it was made after them.  Its UI message
  * has the time: until then the summary is queued, and so are those after it in the array.  So undoing the newest event
  * restores the view before it, and a view of an earlier revision shows the messages. */
-#include "base/idset.h"
+#include "base/id_map.h"
 #include "base/json_access.h"
 #include "history/import_internal.h"
 
@@ -51,7 +51,7 @@ typedef struct queued {
 
 struct maki_tags {
     struct {
-        maki_idset ids; /* of the ids, the indexes in list */
+        maki_id_map ids; /* of the ids, the indexes in list */
         tagged_set *list;
         size_t count, capacity;
     } of[2];
@@ -59,7 +59,7 @@ struct maki_tags {
     size_t written, count, capacity; /* of the queue */
 };
 
-maki_status maki_tags_open(maki_importing *im, maki_err *err)
+maki_status maki_tags_open(maki_importer *im, maki_err *err)
 {
     im->tags = maki_arena_get(&im->arena, sizeof *im->tags);
     return maki_arena_status(&im->arena, err);
@@ -69,7 +69,7 @@ static maki_status find_or_add_set(maki_tags *tags, int kind, maki_str id, maki_
                                    tagged_set **out, maki_err *err)
 {
     size_t i = 0;
-    if (!maki_idset_has(&tags->of[kind].ids, id, &i)) {
+    if (!maki_id_map_find(&tags->of[kind].ids, id, &i)) {
         tagged_set *list = maki_arena_grow(arena, tags->of[kind].list, tags->of[kind].count,
                                            &tags->of[kind].capacity, sizeof *list);
         if (!list) return maki_arena_status(arena, err);
@@ -77,7 +77,7 @@ static maki_status find_or_add_set(maki_tags *tags, int kind, maki_str id, maki_
         i = tags->of[kind].count++;
         list[i] = (tagged_set){ .id = maki_arena_copy(arena, id) };
         maki_status st = maki_arena_status(arena, err);
-        if (st == MAKI_OK) st = maki_idset_add(&tags->of[kind].ids, list[i].id, i, arena, err);
+        if (st == MAKI_OK) st = maki_id_map_add(&tags->of[kind].ids, list[i].id, i, arena, err);
         if (st != MAKI_OK) return st;
     }
     *out = &tags->of[kind].list[i];
@@ -160,7 +160,7 @@ static uint64_t rows_of(const tagged_set *n)
 
 /* Write the event of an id: with its message, inserted before row `before`; without one for spans that were tagged after
  * the first event. */
-static maki_status write_event(maki_importing *im, int kind, tagged_set *n, maki_str message,
+static maki_status write_event(maki_importer *im, int kind, tagged_set *n, maki_str message,
                                uint64_t before, maki_err *err)
 {
     maki_jw *w = maki_draft_begin(&im->fields);
@@ -181,7 +181,7 @@ static maki_status write_event(maki_importing *im, int kind, tagged_set *n, maki
 }
 
 /* Write the event of a summary or marker.  One that is both gets an event for each id, but its message only in one. */
-static maki_status write_synthetic(maki_importing *im, const queued *synthetic, maki_err *err)
+static maki_status write_synthetic(maki_importer *im, const queued *synthetic, maki_err *err)
 {
     maki_tags *tags = im->tags;
     const tagged *t = &synthetic->t;
@@ -208,7 +208,7 @@ static maki_status write_synthetic(maki_importing *im, const queued *synthetic, 
 }
 
 /* Write the events of the queue up to index `count`. */
-static maki_status write_queue(maki_importing *im, size_t count, maki_err *err)
+static maki_status write_queue(maki_importer *im, size_t count, maki_err *err)
 {
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && im->tags->written < count)
@@ -217,15 +217,14 @@ static maki_status write_queue(maki_importing *im, size_t count, maki_err *err)
 }
 
 /* Write the event of a summary or marker now, or queue it when UI messages that may have its time are pending. */
-static maki_status add_synthetic(maki_importing *im, const tagged *t, maki_str object,
-                                 maki_err *err)
+static maki_status add_synthetic(maki_importer *im, const tagged *t, maki_str object, maki_err *err)
 {
     maki_tags *tags = im->tags;
     queued synthetic = { .t = *t, .object = object, .before = im->now.seq + 1 };
     bool effective = im->ui_next.len == 0;
     for (int k = 0; k < 2; k++) {
         size_t i = 0;
-        effective |= t->flag[k] && maki_idset_has(&tags->of[k].ids, t->id[k], &i) &&
+        effective |= t->flag[k] && maki_id_map_find(&tags->of[k].ids, t->id[k], &i) &&
                      tags->of[k].list[i].since > 0;
     }
     if (effective) {
@@ -243,7 +242,7 @@ static maki_status add_synthetic(maki_importing *im, const tagged *t, maki_str o
                           sizeof synthetic, err);
 }
 
-maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err)
+maki_status maki_tags_ui(maki_importer *im, maki_str ui, maki_err *err)
 {
     maki_tags *tags = im->tags;
     maki_str id;
@@ -265,7 +264,7 @@ maki_status maki_tags_ui(maki_importing *im, maki_str ui, maki_err *err)
     return st;
 }
 
-maki_status maki_tags_row(maki_importing *im, maki_str object, maki_err *err)
+maki_status maki_tags_row(maki_importer *im, maki_str object, maki_err *err)
 {
     maki_tags *tags = im->tags;
     tagged t;
@@ -295,7 +294,7 @@ maki_status maki_tags_row(maki_importing *im, maki_str object, maki_err *err)
     return st;
 }
 
-maki_status maki_tags_end(maki_importing *im, maki_err *err)
+maki_status maki_tags_end(maki_importer *im, maki_err *err)
 {
     maki_tags *tags = im->tags;
     maki_jw *w = &im->notes.w;

@@ -21,7 +21,7 @@ typedef struct line_slot {
 } line_slot;
 
 typedef struct tree {
-    maki_importing *im;
+    maki_importer *im;
     line_slot *slots;
     size_t capacity, count;
     bool claude;
@@ -100,7 +100,7 @@ static maki_import_position parent_position(const tree *t, maki_str line)
 
 static maki_status rewind_to(tree *t, maki_import_position position, maki_err *err)
 {
-    maki_importing *im = t->im;
+    maki_importer *im = t->im;
     if (position.seq == im->now.seq && position.ev == im->now.ev) return MAKI_OK;
     maki_jw_print(maki_draft_begin(&im->fields), "'to':%i,'toEv':%i,'imported':true", position.seq,
                   position.ev);
@@ -210,7 +210,7 @@ static void summary_message(maki_jw *w, maki_str line)
 
 static maki_status pi_compaction(tree *t, maki_str line, maki_err *err)
 {
-    maki_importing *im = t->im;
+    maki_importer *im = t->im;
     maki_jw *w = maki_draft_begin(&im->row);
     maki_str id;
     const line_slot *first_kept = find_slot(t, line, "firstKeptEntryId");
@@ -227,7 +227,7 @@ static maki_status pi_compaction(tree *t, maki_str line, maki_err *err)
 static maki_status pi_line(void *ctx, maki_str line, maki_err *err)
 {
     tree *t = ctx;
-    maki_importing *im = t->im;
+    maki_importer *im = t->im;
     maki_str message = maki_json_field(line, "message"), type;
     maki_import_position position = parent_position(t, line);
     bool added = false;
@@ -291,7 +291,7 @@ static bool is_new_branch(const tree *t, maki_str message, maki_import_position 
 static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
 {
     tree *t = ctx;
-    maki_importing *im = t->im;
+    maki_importer *im = t->im;
     maki_str message = maki_json_field(line, "message"), id;
     maki_import_position position = parent_position(t, line);
     bool added = false;
@@ -321,7 +321,7 @@ static maki_status claude_line(void *ctx, maki_str line, maki_err *err)
 
 /* ---- all lines ---------------------------------------------------------------------------------------------- */
 
-static maki_status read(maki_importing *im, maki_import_object_fn fn, maki_err *err)
+static maki_status read(maki_importer *im, maki_import_object_fn fn, maki_err *err)
 {
     const maki_alloc *alloc = im->env->alloc;
     tree t = { .im = im, .claude = fn == claude_line };
@@ -331,12 +331,12 @@ static maki_status read(maki_importing *im, maki_import_object_fn fn, maki_err *
     return st;
 }
 
-static maki_status read_pi(maki_importing *im, maki_err *err)
+static maki_status read_pi(maki_importer *im, maki_err *err)
 {
     return read(im, pi_line, err);
 }
 
-static maki_status read_claude(maki_importing *im, maki_err *err)
+static maki_status read_claude(maki_importer *im, maki_err *err)
 {
     return read(im, claude_line, err);
 }

@@ -161,7 +161,7 @@ static maki_status read_kept(outline_builder *b, maki_conv *conv, uint64_t seq, 
                              maki_err *err)
 {
     const maki_view *view;
-    maki_view_at at = { .seq = seq, .ev = ev, .hiding = MAKI_ROWS_ONLY };
+    maki_view_at at = { .seq = seq, .ev = ev, .hiding = MAKI_VIEW_ROWS_ONLY };
     maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st != MAKI_OK) return st;
     b->kept = maki_arena_array(b->arena, view->count + 1, sizeof *b->kept);

@@ -194,7 +194,7 @@ static maki_status prepare_events(maki_plan *plan, maki_str *edits, maki_err *er
     maki_conv *conv = plan->conv;
     const maki_view *view;
     maki_decision d = { .fields = maki_buf_new(conv->env.alloc, ARENA_MAX) };
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = collect_hiding(plan, err);
     for (size_t i = 0; st == MAKI_OK && i < plan->count; i++) {
         maki_planned_event *planned = &plan->hiding[i];

@@ -18,7 +18,7 @@ typedef struct maki_planned_event maki_planned_event;
 typedef struct maki_plan {
     maki_conv *conv;
     bool dry_run; /* begun, and neither written nor rolled back */
-    maki_log_mark mark;
+    maki_log_savepoint mark;
     size_t changes; /* at maki_plan_begin: the number of events that change the view, */
     uint64_t end;   /* and the end of the events in the file */
     maki_arena arena;

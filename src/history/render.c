@@ -65,8 +65,8 @@ static maki_status newest_question(const maki_view *view, uint64_t *seq, maki_er
             maki_row row;
             maki_status st = maki_log_row(item->log, s, &row, err);
             if (st != MAKI_OK) return st;
-            bool user = (row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER;
-            if (!user || row.flags & (MAKI_FACT_ANSWERS | MAKI_ROW_BAD)) continue;
+            bool user = (row.flags & MAKI_ROW_ROLE) == MAKI_ROLE_USER;
+            if (!user || row.flags & (MAKI_ROW_ANSWERS | MAKI_ROW_BAD)) continue;
             *seq = s;
             return MAKI_OK;
         }

@@ -25,20 +25,20 @@ void maki_summary_usage_write(maki_jw *w, const maki_summary_usage *usage)
     maki_jw_end_object(w);
 }
 
-void maki_fact_coverage_write(maki_jw *w, const maki_fact_coverage *survey)
+void maki_fact_coverage_write(maki_jw *w, const maki_fact_coverage *coverage)
 {
-    maki_jw_field_count(w, "factsKept", survey->kept);
-    maki_jw_field_count(w, "factsLost", survey->lost);
+    maki_jw_field_count(w, "factsKept", coverage->kept);
+    maki_jw_field_count(w, "factsLost", coverage->lost);
     maki_jw_key(w, MAKI_LIT("lost"));
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("["));
-    maki_jw_bytes(w, (maki_str){ survey->list, survey->list_len });
+    maki_jw_bytes(w, (maki_str){ coverage->list, coverage->list_len });
     maki_jw_bytes(w, MAKI_LIT("]"));
 }
 
-void maki_fallback_write(maki_jw *w, const maki_err *fell_back)
+void maki_fallback_write(maki_jw *w, const maki_err *fallback_reason)
 {
-    if (fell_back->status != MAKI_OK)
+    if (fallback_reason->status != MAKI_OK)
         maki_jw_print(w, "'fallback':{'summarizer':'offline','code':%z,'message':%z}",
-                      fell_back->code, fell_back->msg);
+                      fallback_reason->code, fallback_reason->msg);
 }

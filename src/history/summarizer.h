@@ -17,7 +17,7 @@ enum {
 
 typedef maki_status (*maki_message_fn)(void *ctx, maki_str json, maki_err *err);
 
-/* What is to be summarised: `each` calls fn for every message in order, so that they need not be in memory together. */
+/* What is to be summarized: `each` calls fn for every message in order, so that they need not be in memory together. */
 typedef struct maki_summary_request {
     maki_status (*each)(const void *source, maki_message_fn fn, void *ctx, maki_err *err);
     const void *source;
@@ -44,8 +44,8 @@ void maki_summary_usage_add(maki_summary_usage *sum, const maki_summary_usage *m
 typedef struct maki_summary {
     maki_str text; /* not escaped; in the arena given to the summarizer */
     maki_summary_usage usage;
-    maki_fact_coverage survey;
-    maki_err fell_back; /* why a fallback wrote it; status MAKI_OK: none did */
+    maki_fact_coverage coverage;
+    maki_err fallback_reason; /* why a fallback wrote it; status MAKI_OK: none did */
 } maki_summary;
 
 typedef struct maki_summarizer maki_summarizer;
@@ -59,8 +59,8 @@ struct maki_summarizer {
 /* The fields of events and answers, into the object that is open: "cost", and when a model was asked
  * "summarizer": {"model", "input", "output"}; "factsKept", "factsLost" and "lost". */
 void maki_summary_usage_write(maki_jw *w, const maki_summary_usage *usage);
-void maki_fact_coverage_write(maki_jw *w, const maki_fact_coverage *survey);
-/* "fallback": {"summarizer": "offline", "code", "message"}, unless `fell_back` has MAKI_OK. */
-void maki_fallback_write(maki_jw *w, const maki_err *fell_back);
+void maki_fact_coverage_write(maki_jw *w, const maki_fact_coverage *coverage);
+/* "fallback": {"summarizer": "offline", "code", "message"}, unless `fallback_reason` has MAKI_OK. */
+void maki_fallback_write(maki_jw *w, const maki_err *fallback_reason);
 
 #endif

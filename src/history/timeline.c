@@ -105,14 +105,15 @@ static bool hides_synthetic(const maki_event *event, const maki_view_item *item)
 static void apply_hiding(view_builder *b, maki_log *log, const maki_event *event)
 {
     maki_view *v = b->view;
-    bool hides = b->at->hiding == MAKI_HIDING;
+    bool hides = b->at->hiding == MAKI_VIEW_EFFECTIVE;
     for (size_t i = 0; hides && i < event->hidden_count; i++) {
         hide(b, event->hidden[i].from, event->hidden[i].to);
     }
     for (size_t i = 0; hides && i < v->count; i++) {
         if (v->items[i].from == 0 && hides_synthetic(event, &v->items[i])) remove_item(b, i--);
     }
-    if (event->synthetic_len && b->at->hiding != MAKI_ROWS_ONLY) insert_synthetic(b, log, event);
+    if (event->synthetic_len && b->at->hiding != MAKI_VIEW_ROWS_ONLY)
+        insert_synthetic(b, log, event);
 }
 
 static void add_pin(view_builder *b, uint64_t seq)

@@ -38,9 +38,9 @@ typedef struct maki_view_at {
     uint64_t seq, ev;       /* the revision */
     uint64_t undo, undo_to; /* as if an event undo {target, to} followed; 0: none */
     enum {
-        MAKI_HIDING,   /* what events hide is hidden */
-        MAKI_UNHIDDEN, /* nothing is hidden; synthetic messages are in their places */
-        MAKI_ROWS_ONLY /* messages of the log alone, none hidden */
+        MAKI_VIEW_EFFECTIVE, /* what events hide is hidden */
+        MAKI_VIEW_UNHIDDEN,  /* nothing is hidden; synthetic messages are in their places */
+        MAKI_VIEW_ROWS_ONLY  /* messages of the log alone, none hidden */
     } hiding;
 } maki_view_at;
 

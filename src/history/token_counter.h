@@ -13,12 +13,12 @@
 
 #include "base/thread_pool.h"
 #include "history/facts.h"
-#include "log/batch_counter.h"
+#include "log/token_batches.h"
 
 /* The encoding of every index, and of the tokens in events that name it. */
-#define MAKI_FAMILY "o200k_base"
+#define MAKI_LOG_ENCODING "o200k_base"
 /* The same with the version of the rules in token/content.h: an index of another version is counted again. */
-#define MAKI_INDEX_FAMILY MAKI_FAMILY "/2"
+#define MAKI_INDEX_ENCODING MAKI_LOG_ENCODING "/2"
 
 typedef struct maki_token_counter {
     maki_env env;
@@ -33,13 +33,14 @@ void maki_token_counter_close(maki_token_counter *counter); /* accepts one that 
 maki_status maki_token_counter_message(maki_token_counter *counter, size_t worker, maki_str message,
                                        uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
 /* The same from its parts, in any encoding; tokenizer NULL: chars4, a token for every four UTF-16 units. */
-maki_status maki_countable_count(maki_tokenizer *tokenizer, const maki_countable *parts,
-                                 uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
-/* The same as a maki_tokens_fn, for rows that maki_facts_of accepted; ctx is a maki_token_counter. */
-maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
-                                   uint32_t *tokens, maki_err *err);
+maki_status maki_counted_fields_count(maki_tokenizer *tokenizer, const maki_counted_fields *parts,
+                                      uint64_t *tokens, maki_err *err) MAKI_MUST_CHECK;
+/* The same as a maki_tokens_fn, for rows that maki_row_facts_of accepted; ctx is a maki_token_counter. */
+maki_status maki_token_counter_row(void *ctx, size_t worker, maki_str row,
+                                   const maki_row_spans *spans, uint32_t *tokens, maki_err *err);
 /* The same for rows that were not checked: one that is not a message has no tokens. */
-maki_status maki_token_counter_read(void *ctx, size_t worker, maki_str row, const maki_hint *hint,
-                                    uint32_t *tokens, maki_err *err);
+maki_status maki_token_counter_unchecked(void *ctx, size_t worker, maki_str row,
+                                         const maki_row_spans *spans, uint32_t *tokens,
+                                         maki_err *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "history/apply_trims.h"
 #include "history/conv_internal.h"
 
-maki_conv *maki_conv_level(maki_conv *conv, uint64_t seq)
+maki_conv *maki_conv_owner(maki_conv *conv, uint64_t seq)
 {
     while (conv->parent && seq <= maki_log_base(conv->log))
         conv = conv->parent;
@@ -31,7 +31,7 @@ maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *it
     maki_buf json = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
     maki_status st = maki_log_event_bytes(item->log, e->synthetic_at, e->synthetic_len, &json, err);
     if (st == MAKI_OK)
-        st = maki_token_counter_read(&conv->counter, 0, maki_buf_str(&json), NULL, &n, err);
+        st = maki_token_counter_unchecked(&conv->counter, 0, maki_buf_str(&json), NULL, &n, err);
     maki_buf_free(&json);
     *tokens = n;
     return st;
@@ -41,7 +41,7 @@ maki_status maki_conv_synthetic_tokens(maki_conv *conv, const maki_view_item *it
 maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_t *saved,
                                   maki_err *err)
 {
-    maki_log *log = maki_conv_level(conv, trim->seq)->log;
+    maki_log *log = maki_conv_owner(conv, trim->seq)->log;
     maki_row row;
     uint32_t after = 0;
     *saved = trim->restores ? 0 : trim->tokens;
@@ -53,7 +53,8 @@ maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_
     if (st == MAKI_OK)
         st = maki_apply_trims(maki_buf_str(&original), &trim, 1, &places, &shorter, err);
     if (st == MAKI_OK)
-        st = maki_token_counter_read(&conv->counter, 0, maki_buf_str(&shorter), NULL, &after, err);
+        st = maki_token_counter_unchecked(&conv->counter, 0, maki_buf_str(&shorter), NULL, &after,
+                                          err);
     maki_buf_free(&original);
     maki_buf_free(&places);
     maki_buf_free(&shorter);
@@ -109,7 +110,7 @@ maki_status maki_conv_total(maki_conv *conv, const maki_view *view, maki_view_to
 maki_status maki_conv_total_now(maki_conv *conv, maki_view_totals *out, maki_err *err)
 {
     const maki_view *view;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     return st == MAKI_OK ? maki_conv_total(conv, view, out, err) : st;
 }
 
@@ -124,7 +125,7 @@ maki_status maki_conv_tokens(maki_conv *conv, uint64_t from, uint64_t to, maki_v
     if (to >= from) out->messages = to - from + 1;
     while (st == MAKI_OK &&
            to >= from) { /* the part in each log: this one, its parent, and so on */
-        maki_log *log = maki_conv_level(conv, to)->log;
+        maki_log *log = maki_conv_owner(conv, to)->log;
         uint64_t base = maki_log_base(log);
         st = range_tokens(log, from > base ? from : base + 1, to, &out->tokens, err);
         to = base;
@@ -161,7 +162,7 @@ static maki_status is_unchanged_since(maki_log *log, uint64_t ev, bool *out, mak
 maki_status maki_conv_tokens_cached(maki_conv *conv, uint64_t *tokens, maki_err *err)
 {
     maki_log *log = conv->log;
-    maki_log_files files = maki_log_paths(log);
+    maki_log_files files = maki_log_open_files(log);
     maki_view_totals total = { 0 };
     uint64_t records = 0, events = 0, base = maki_log_base(log), now = maki_log_last(log) - base;
     bool valid = maki_index_view(files.index, tokens, &records, &events) && records <= now;

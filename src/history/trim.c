@@ -30,7 +30,7 @@ maki_status maki_conv_prune_savings(maki_conv *conv, maki_str row, maki_trim *ed
 static maki_status read_text(maki_conv *conv, const maki_trim *t, maki_buf *row, maki_str *string,
                              maki_err *err)
 {
-    maki_status st = maki_log_read(maki_conv_level(conv, t->seq)->log, t->seq, row, err);
+    maki_status st = maki_log_read(maki_conv_owner(conv, t->seq)->log, t->seq, row, err);
     if (st != MAKI_OK) return st;
     if (maki_apply_trims_find(maki_buf_str(row), t->block, t->part, string) &&
         maki_json_kind_of(*string) == MAKI_JSON_STRING)

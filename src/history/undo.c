@@ -14,7 +14,7 @@
 
 static maki_log *log_of(maki_conv *conv, uint64_t seq)
 {
-    return maki_conv_level(conv, seq)->log;
+    return maki_conv_owner(conv, seq)->log;
 }
 
 /* ---- rewind, edit ------------------------------------------------------------------------------ */
@@ -25,7 +25,7 @@ typedef struct rewind_ctx {
     bool edit;
 } rewind_ctx;
 
-/* A search for event `ev`; `at`: the last message before it, MAKI_NOW: there is no such event. */
+/* A search for event `ev`; `at`: the last message before it, MAKI_NEWEST: there is no such event. */
 typedef struct event_search {
     uint64_t ev, at;
 } event_search;
@@ -41,7 +41,7 @@ static maki_status find_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
 
 static maki_status event_seq(maki_conv *conv, uint64_t ev, uint64_t *seq, maki_err *err)
 {
-    event_search search = { ev, MAKI_NOW };
+    event_search search = { ev, MAKI_NEWEST };
     uint64_t base = maki_log_base(conv->log);
     if (ev == 0) search.at = base;
     maki_status st = maki_log_each_event(conv->log, find_event, &search, err);
@@ -79,8 +79,8 @@ static maki_status answered_later(maki_conv *conv, uint64_t seq, bool *out, maki
         if (rewound_after(conv, s - 1)) return MAKI_OK;
         maki_status st = maki_log_row(log, s, &row, err);
         if (st != MAKI_OK) return st;
-        answers = answers || (row.flags & MAKI_FACT_ANSWERS);
-        if (!(row.flags & (answers ? MAKI_FACT_ANSWERS : MAKI_FACT_CALLS))) break;
+        answers = answers || (row.flags & MAKI_ROW_ANSWERS);
+        if (!(row.flags & (answers ? MAKI_ROW_ANSWERS : MAKI_ROW_CALLS))) break;
         *out = answers && row.call_seq == seq;
     }
     return MAKI_OK;
@@ -93,17 +93,16 @@ maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
     if (*seq + 1 > maki_log_last(log) || *seq + 1 <= maki_log_base(log)) return MAKI_OK;
     maki_status st = maki_log_row(log, *seq + 1, &next, err);
     if (st != MAKI_OK) return st;
-    bool answer = next.flags & MAKI_FACT_ANSWERS;
+    bool answer = next.flags & MAKI_ROW_ANSWERS;
     if (answer && next.call_seq && next.call_seq <= *seq) *seq = next.call_seq - 1;
     /* Move back over results whose call is in a parent's log, and over parallel calls, which are answered together. */
     uint32_t after = next.flags, flags = 0;
-    if (answer && next.call_seq) after = MAKI_FACT_CALLS;
+    if (answer && next.call_seq) after = MAKI_ROW_CALLS;
     for (; *seq > 0; --*seq, after = flags) {
         bool together = false;
         st = flags_of(conv, *seq, &flags, err);
-        bool result =
-            (after & MAKI_FACT_ANSWERS) && (flags & (MAKI_FACT_ANSWERS | MAKI_FACT_CALLS));
-        if (st == MAKI_OK && (after & flags & MAKI_FACT_CALLS)) {
+        bool result = (after & MAKI_ROW_ANSWERS) && (flags & (MAKI_ROW_ANSWERS | MAKI_ROW_CALLS));
+        if (st == MAKI_OK && (after & flags & MAKI_ROW_CALLS)) {
             st = answered_later(conv, *seq, &together, err);
         }
         if (st != MAKI_OK) return st;
@@ -119,10 +118,10 @@ static maki_status decide_rewind(maki_conv *conv, const maki_view *view, void *c
     uint64_t last = maki_log_last(conv->log), seq = r->seq;
     maki_status st = MAKI_OK;
     (void)view;
-    if (seq == MAKI_NOW) { /* to an event: its message is looked up */
+    if (seq == MAKI_NEWEST) { /* to an event: its message is looked up */
         st = event_seq(conv, r->ev, &seq, err);
         if (st != MAKI_OK) return st;
-        if (seq == MAKI_NOW)
+        if (seq == MAKI_NEWEST)
             return maki_fail(err, MAKI_NOTFOUND, "there is no event %" PRIu64, r->ev);
     }
     if (seq > last || (r->edit && seq == last)) {
@@ -132,7 +131,7 @@ static maki_status decide_rewind(maki_conv *conv, const maki_view *view, void *c
     }
     st = maki_adjust_cut(conv, &seq, err);
     if (st != MAKI_OK) return st;
-    uint64_t ev = r->ev == MAKI_NOW ? maki_events_at(&conv->events, seq) : r->ev;
+    uint64_t ev = r->ev == MAKI_NEWEST ? maki_events_at(&conv->events, seq) : r->ev;
     if (ev > maki_log_events(conv->log)) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no event %" PRIu64, ev);
     }
@@ -157,7 +156,7 @@ maki_status maki_conv_rewind(maki_conv *conv, const unsigned char *expect, uint6
 void maki_conv_log_rewind(maki_conv *conv, uint64_t ev, const maki_logger *logger)
 {
     const maki_view *before; /* the view before the rewind; sets which events were active */
-    if (!logger || ev == 0 || maki_conv_view(conv, MAKI_NOW, ev - 1, &before, NULL) != MAKI_OK)
+    if (!logger || ev == 0 || maki_conv_view(conv, MAKI_NEWEST, ev - 1, &before, NULL) != MAKI_OK)
         return;
     const maki_event *rewind = NULL;
     for (size_t i = conv->events.count; i > 0 && !rewind; i--) {
@@ -181,11 +180,12 @@ maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_
                            maki_str message, maki_change *out, maki_err *err)
 {
     maki_arena arena = maki_arena_new(conv->env.alloc, (size_t)MAKI_ROW_MAX * 2);
-    rewind_ctx ctx = { .ev = MAKI_NOW, .edit = true };
+    rewind_ctx ctx = { .ev = MAKI_NEWEST, .edit = true };
     maki_status st = MAKI_OK;
     if (seq == 0) st = maki_fail(err, MAKI_INVALID, "messages are counted from 1");
     ctx.seq = seq - 1;
-    if (st == MAKI_OK && message.len) st = maki_join_lines(message, &arena, &ctx.message, err);
+    if (st == MAKI_OK && message.len)
+        st = maki_json_to_one_line(message, &arena, &ctx.message, err);
     if (st == MAKI_OK) st = maki_conv_change(conv, expect, decide_rewind, &ctx, out, err);
     maki_arena_free(&arena);
     return st;
@@ -201,7 +201,7 @@ static maki_status role_at(maki_conv *conv, uint64_t seq, maki_arena *arena, mak
     maki_status st = maki_log_row(log, seq, &row, err);
     if (st != MAKI_OK) return st;
     *out = MAKI_LIT("\"user\"");
-    switch (row.flags & MAKI_FACT_ROLE) {
+    switch (row.flags & MAKI_ROW_ROLE) {
     case MAKI_ROLE_USER: return MAKI_OK;
     case MAKI_ROLE_ASSISTANT: *out = MAKI_LIT("\"assistant\""); return MAKI_OK;
     case MAKI_ROLE_SYSTEM: *out = MAKI_LIT("\"system\""); return MAKI_OK;
@@ -272,7 +272,7 @@ static maki_status splits_pair(maki_conv *conv, const maki_view *view, size_t it
     maki_status st = flags_of(conv, seq, &flags, err);
     if (st == MAKI_OK) st = flags_of(conv, other, &other_flags, err);
     uint32_t result = step < 0 ? flags : other_flags, before = step < 0 ? other_flags : flags;
-    bool pair = (result & MAKI_FACT_ANSWERS) && (before & (MAKI_FACT_CALLS | MAKI_FACT_ANSWERS));
+    bool pair = (result & MAKI_ROW_ANSWERS) && (before & (MAKI_ROW_CALLS | MAKI_ROW_ANSWERS));
     if (st == MAKI_OK && pair) *yes = true;
     return st;
 }
@@ -285,7 +285,7 @@ static maki_status first_is_visible(maki_conv *conv, const maki_view *view, cons
             uint32_t flags = 0;
             maki_status st = flags_of(conv, seq, &flags, err);
             if (st != MAKI_OK) return st;
-            if ((flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM) continue;
+            if ((flags & MAKI_ROW_ROLE) == MAKI_ROLE_SYSTEM) continue;
             *yes = maki_view_has(view, seq);
             return MAKI_OK;
         }
@@ -307,7 +307,7 @@ static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t ta
                                 maki_err *err)
 {
     const maki_view *view;
-    maki_view_at at = { .seq = MAKI_NOW, .ev = MAKI_NOW, .undo = target, .undo_to = to };
+    maki_view_at at = { .seq = MAKI_NEWEST, .ev = MAKI_NEWEST, .undo = target, .undo_to = to };
     bool first = true, broken = false;
     maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st == MAKI_OK) st = first_is_visible(conv, view, rows, &first, err);
@@ -328,7 +328,7 @@ static maki_status check_hidden(maki_conv *conv, const ranges *rows, uint64_t ta
     if (first && !broken) return MAKI_OK;
     return maki_refuse(err, "WOULD_HIDE",
                        "undoing event %" PRIu64 " would %s; undo the newer events first", target,
-                       first ? "part a tool call from its result" : "hide the first message");
+                       first ? "separate a tool call from its result" : "hide the first message");
 }
 
 static maki_status check_undo(maki_conv *conv, uint64_t target, uint64_t to, maki_err *err)
@@ -336,7 +336,7 @@ static maki_status check_undo(maki_conv *conv, uint64_t target, uint64_t to, mak
     maki_arena arena = maki_arena_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
     ranges rows = { 0 };
     const maki_view *view;
-    maki_view_at at = { MAKI_NOW, MAKI_NOW, target, to, MAKI_ROWS_ONLY };
+    maki_view_at at = { MAKI_NEWEST, MAKI_NEWEST, target, to, MAKI_VIEW_ROWS_ONLY };
     maki_status st = maki_conv_view_at(conv, &at, &view, err);
     if (st == MAKI_OK) {
         rows.at = maki_arena_array(&arena, view->count, sizeof *rows.at);
@@ -410,7 +410,7 @@ static maki_status undo_newest(maki_conv *conv, maki_decision *out, maki_err *er
         if (st == MAKI_OK) write_undo(out, target, to, type);
         if (st != MAKI_REFUSED) return st;
         maki_status again =
-            maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err); /* check_undo replaced it */
+            maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err); /* check_undo replaced it */
         if (again != MAKI_OK) return again;
     }
     return st;
@@ -436,8 +436,7 @@ static maki_status decide_undo(maki_conv *conv, const maki_view *view, void *ctx
         return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " cannot be undone", u->ev);
     }
     if (run ? maki_conv_active_events(conv, u->ev, u->to) == 0 : target->dead) {
-        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " does not count any more",
-                           u->ev);
+        return maki_refuse(err, "NOTHING_TO_DO", "event %" PRIu64 " is no longer active", u->ev);
     }
     write_undo(out, u->ev, u->to, run ? MAKI_EVENT_OTHER : target->type);
     return check_undo(conv, u->ev, u->to, err);

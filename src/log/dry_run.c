@@ -27,20 +27,20 @@ maki_status maki_log_copy_events(maki_log *log, maki_err *err)
     return MAKI_OK;
 }
 
-maki_status maki_log_dry_run_begin(maki_log *log, maki_log_mark *mark, maki_err *err)
+maki_status maki_log_dry_run_begin(maki_log *log, maki_log_savepoint *mark, maki_err *err)
 {
     maki_status st = log->options.dry_run ? MAKI_OK : maki_log_writable(log, err);
     if (st != MAKI_OK) return st;
-    *mark = (maki_log_mark){ .events_end = log->events_end,
-                             .ev = log->ev,
-                             .dry_run = log->options.dry_run,
-                             .read_only = log->read_only };
+    *mark = (maki_log_savepoint){ .events_end = log->events_end,
+                                  .ev = log->ev,
+                                  .dry_run = log->options.dry_run,
+                                  .read_only = log->read_only };
     memcpy(mark->sum, log->sum, MAKI_CHAIN_LEN);
     log->options.dry_run = log->read_only = true;
     return MAKI_OK;
 }
 
-void maki_log_dry_run_end(maki_log *log, const maki_log_mark *mark)
+void maki_log_dry_run_end(maki_log *log, const maki_log_savepoint *mark)
 {
     assert(log->options.dry_run && mark->ev <= log->ev && mark->events_end <= log->events_end);
     if (log->events_copied && !mark->dry_run) {

@@ -42,7 +42,7 @@ typedef struct repair_state {
     uint64_t bad_ev, bad_offset; /* the first bad event; 0: none */
     char quarantine[MAKI_QUARANTINE_NAME_LEN];
     uint64_t quarantine_len;
-    maki_log_names names;
+    maki_log_file_paths names;
     bool fork;
     uint64_t indexed; /* the last message in the index on disk */
 } repair_state;
@@ -53,34 +53,34 @@ static maki_status on_finding(void *ctx, const maki_finding *finding, maki_err *
     row_fault fault = { .kind = finding->kind, .seq = finding->seq, .offset = finding->offset };
     maki_str bytes = { (const char *)&fault, sizeof fault };
     switch (finding->kind) {
-    case MAKI_FOUND_BAD:
-    case MAKI_FOUND_CHANGED:
+    case MAKI_FINDING_BAD:
+    case MAKI_FINDING_CHANGED:
         if (finding->seq == 0)
             state->header = true;
         else
             maki_buf_add(&state->rows, bytes);
         state->index = true;
         break;
-    case MAKI_FOUND_JOINED:
-    case MAKI_FOUND_SPLIT: maki_buf_add(&state->breaks, bytes); break;
-    case MAKI_FOUND_GONE:
+    case MAKI_FINDING_JOINED:
+    case MAKI_FINDING_SPLIT: maki_buf_add(&state->breaks, bytes); break;
+    case MAKI_FINDING_GONE:
         state->gone = true;
         state->index = true; /* it has records of missing rows */
         break;
-    case MAKI_FOUND_LOST:
+    case MAKI_FINDING_LOST:
         state->lost = finding->ev;
         state->index = true;
         break;
-    case MAKI_FOUND_HEAD:
+    case MAKI_FINDING_HEAD:
         if (!state->heads || finding->seq < state->head_at) state->head_at = finding->seq;
         state->heads = true;
         break;
-    case MAKI_FOUND_EVENT:
+    case MAKI_FINDING_EVENT:
         if (state->bad_ev == 0) state->bad_offset = finding->offset;
         if (state->bad_ev == 0) state->bad_ev = finding->ev;
         break;
-    case MAKI_FOUND_INDEX: state->index = true; break;
-    case MAKI_FOUND_TORN: break; /* opening the log repairs it */
+    case MAKI_FINDING_INDEX: state->index = true; break;
+    case MAKI_FINDING_TORN: break; /* opening the log repairs it */
     }
     maki_status st = maki_buf_status(&state->rows, err);
     if (st == MAKI_OK) st = maki_buf_status(&state->breaks, err);
@@ -110,7 +110,7 @@ static maki_status read_old_index(repair_state *state, maki_err *err)
     options.messages_only = true;
     options.create = false;
     maki_status st = maki_log_open(state->env, state->path, &options, &log, err);
-    if (st == MAKI_OK) st = maki_log_name_files(state->path, &state->names, err);
+    if (st == MAKI_OK) st = maki_log_file_paths_of(state->path, &state->names, err);
     if (st != MAKI_OK) return st;
     state->fork = maki_log_base(log) > 0;
     if (maki_index_open(&index, state->env, state->names.index, false, NULL) == MAKI_OK) {
@@ -146,7 +146,7 @@ static maki_status restore_newlines(repair_state *state, maki_err *err)
     for (size_t i = 0; st == MAKI_OK && i < state->breaks.len / sizeof(row_fault); i++) {
         row_fault *fault = &breaks[i];
         size_t got = 0;
-        maki_str byte = fault->kind == MAKI_FOUND_JOINED ? MAKI_LIT("\n") : MAKI_LIT(" ");
+        maki_str byte = fault->kind == MAKI_FINDING_JOINED ? MAKI_LIT("\n") : MAKI_LIT(" ");
         st = maki_file_read_at(files, fd, fault->offset, &fault->byte, 1, &got, err);
         if (st == MAKI_OK) st = maki_file_write_at(files, fd, fault->offset, byte, err);
     }

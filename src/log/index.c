@@ -33,7 +33,7 @@ static uint64_t header_checksum(maki_index_header header)
     return XXH3_64bits(&header, sizeof header);
 }
 
-void maki_index_header_init(maki_index_header *header, const char *family, uint64_t base,
+void maki_index_header_init(maki_index_header *header, const char *encoding, uint64_t base,
                             const unsigned char start[MAKI_CHAIN_LEN])
 {
     memset(header, 0, sizeof *header);
@@ -41,7 +41,7 @@ void maki_index_header_init(maki_index_header *header, const char *family, uint6
     header->version = VERSION;
     header->row_size = sizeof(maki_row);
     header->base = base;
-    strncpy(header->family, family, sizeof header->family - 1);
+    strncpy(header->encoding, encoding, sizeof header->encoding - 1);
     memcpy(header->start, start, MAKI_CHAIN_LEN);
     header->events_check = XXH3_64bits(&header->events, sizeof header->events);
     header->check = header_checksum(*header);

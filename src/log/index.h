@@ -14,19 +14,19 @@
 #include <maki/env.h>
 
 enum {
-    MAKI_CHAIN_LEN = 16, /* bytes of SHA-256 stored for a row */
-    MAKI_FAMILY_LEN = 16 /* capacity of the name of a token family, with its NUL */
+    MAKI_CHAIN_LEN = 16,         /* bytes of SHA-256 stored for a row */
+    MAKI_INDEX_ENCODING_LEN = 16 /* capacity of the name of a token encoding, with its NUL */
 };
 
 /* What a record has besides offset, length, tokens and hashes: the facts that the facts function returns (log.h).
  * A new one is a row here, the size below, and its value in history/facts.c; older indexes are rebuilt. */
 /* clang-format off */
-#define MAKI_FACT_MAP(X)  \
+#define MAKI_ROW_FACT_MAP(X)  \
     X(int64_t, ts)        \
     X(uint32_t, flags)    \
     X(uint32_t, call_seq) /* the message whose calls this one answers; 0: none */
 /* clang-format on */
-#define MAKI_FACT_FIELD(type, name) type name;
+#define MAKI_ROW_FACT_FIELD(type, name) type name;
 
 /* The record of one row, as stored in the file (little-endian machines only). */
 typedef struct maki_row {
@@ -34,7 +34,7 @@ typedef struct maki_row {
     uint32_t length; /* without the newline */
     uint32_t tokens;
     uint64_t tokens_so_far; /* of rows 1 to this one */
-    MAKI_FACT_MAP(MAKI_FACT_FIELD)
+    MAKI_ROW_FACT_MAP(MAKI_ROW_FACT_FIELD)
     unsigned char chain[MAKI_CHAIN_LEN];
     uint64_t xxh3; /* of the row */
 } maki_row;
@@ -49,7 +49,7 @@ typedef struct maki_index_header {
     uint64_t end;       /* one past the newline of the last row in the messages file */
     uint64_t view_hash; /* of the view on disk, when there is one */
     uint64_t base;      /* seq of the last message before row 1: more than 0 in a fork */
-    char family[MAKI_FAMILY_LEN];
+    char encoding[MAKI_INDEX_ENCODING_LEN];
     unsigned char start[MAKI_CHAIN_LEN]; /* the chain before row 1 */
     uint64_t events;       /* events after the last write; if the file has fewer, some are lost */
     uint64_t events_check; /* xxh3 of `events` */
@@ -83,7 +83,7 @@ void maki_index_store_view(const maki_env *env, const char *path, uint64_t token
                            uint64_t events);
 
 /* Initialize *header with these values; magic, version and check are filled in. */
-void maki_index_header_init(maki_index_header *header, const char *family, uint64_t base,
+void maki_index_header_init(maki_index_header *header, const char *encoding, uint64_t base,
                             const unsigned char start[MAKI_CHAIN_LEN]);
 
 /* Open an index.  MAKI_NOTFOUND: no such file; MAKI_CORRUPT: not an index, or damaged. */

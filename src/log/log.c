@@ -66,12 +66,12 @@ const unsigned char *maki_log_head(const maki_log *log)
     return log->head;
 }
 
-bool maki_log_lazy(const maki_log *log)
+bool maki_log_syncs_at_end(const maki_log *log)
 {
-    return log->options.durability == MAKI_LAZY;
+    return log->options.durability == MAKI_DURABILITY_AT_END;
 }
 
-maki_log_files maki_log_paths(maki_log *log)
+maki_log_files maki_log_open_files(maki_log *log)
 {
     return (maki_log_files){ log->messages_fd,  log->events_fd,   log->header_len,
                              log->names.events, log->names.index, &log->index };
@@ -79,7 +79,7 @@ maki_log_files maki_log_paths(maki_log *log)
 
 /* ---- paths ---------------------------------------------------------------------------------------- */
 
-maki_status maki_log_name_files(const char *path, maki_log_names *out, maki_err *err)
+maki_status maki_log_file_paths_of(const char *path, maki_log_file_paths *out, maki_err *err)
 {
     maki_str p = maki_str_of(path), suffix = MAKI_LIT(".jsonl"), events = MAKI_LIT(".events.jsonl");
     bool has_suffix =
@@ -262,20 +262,22 @@ maki_status maki_log_recover(maki_log *log, maki_recovery mode, maki_err *err)
         st = index_current ? maki_log_check_events(log, err) : maki_log_open_index(log, &end, err);
     /* events first: the next event is written where a torn one is */
     if (st == MAKI_OK && log->events_fd >= 0)
-        st = maki_log_cut_tail(log, log->events_fd, log->events_end, err);
-    if (st == MAKI_OK && !index_current) st = maki_log_cut_tail(log, log->messages_fd, end, err);
+        st = maki_log_truncate_tail(log, log->events_fd, log->events_end, err);
+    if (st == MAKI_OK && !index_current)
+        st = maki_log_truncate_tail(log, log->messages_fd, end, err);
     return st;
 }
 
 /* A process that writes makes one of the files longer, and one that replaces a file leaves ours unlinked.  Only
- * for MAKI_REPLY, where a group may cost no more than a few calls: a file that was renamed is still written to. */
+ * for MAKI_DURABILITY_BY_CALLER, where a group may cost no more than a few calls: a file that was renamed is still written to. */
 bool maki_log_is_unchanged(const maki_log *log)
 {
     const maki_files *files = log->env.files;
-    if (log->options.durability != MAKI_REPLY || log->index.fd < 0 || log->events_fd < 0)
+    if (log->options.durability != MAKI_DURABILITY_BY_CALLER || log->index.fd < 0 ||
+        log->events_fd < 0)
         return false;
-    return maki_file_named_size(files, log->messages_fd) == (off_t)maki_log_published_end(log) &&
-           maki_file_named_size(files, log->events_fd) == (off_t)log->events_end;
+    return maki_file_linked_size(files, log->messages_fd) == (off_t)maki_log_published_end(log) &&
+           maki_file_linked_size(files, log->events_fd) == (off_t)log->events_end;
 }
 
 /* ---- opening ------------------------------------------------------------------------------------------------ */
@@ -335,7 +337,7 @@ static maki_status open_to_write(maki_log *log, maki_err *err)
 
 static maki_status open_files(maki_log *log, const char *path, maki_err *err)
 {
-    maki_status st = maki_log_name_files(path, &log->names, err);
+    maki_status st = maki_log_file_paths_of(path, &log->names, err);
     if (st == MAKI_OK) st = open_messages(log, err);
     if (st != MAKI_OK) return st;
     return log->read_only ? open_to_read(log, err) : open_to_write(log, err);
@@ -369,7 +371,7 @@ void maki_log_close(maki_log *log)
     const maki_files *files = log->env.files;
     const maki_alloc *alloc = log->env.alloc;
     maki_log_end_batches(log);
-    if (log->options.durability == MAKI_REPLY && log->index.fd >= 0)
+    if (log->options.durability == MAKI_DURABILITY_BY_CALLER && log->index.fd >= 0)
         maki_log_store_event_count(log);
     maki_log_unlock(log);
     maki_index_close(&log->index);

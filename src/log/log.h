@@ -12,7 +12,7 @@
  *
  * Any number of processes may read; one writes at a time, under a lock that is held for one group of
  * rows and events.  Readers wait for no lock and never see an incomplete row.  Acknowledged means durable: when
- * maki_log_commit returns MAKI_OK under MAKI_SYNC, a power failure does not lose the group.
+ * maki_log_commit returns MAKI_OK under MAKI_DURABILITY_SYNC, a power failure does not lose the group.
  *
  * log/ does not know what a message is: facts about a row, and its tokens, come from callbacks.
  * A maki_log belongs to the thread that opened it; open one per thread.  When many rows have to
@@ -25,20 +25,20 @@
 #include "base/block.h"
 #include "base/buf.h"
 #include "base/limits.h"
-#include "log/batch_counter.h"
+#include "log/token_batches.h"
 
 typedef struct maki_log maki_log;
 
-typedef struct maki_facts {
-    MAKI_FACT_MAP(MAKI_FACT_FIELD) /* stored in the record (index.h) */
-    maki_hint hint;                /* not stored: for the tokens function */
-} maki_facts;
+typedef struct maki_row_facts {
+    MAKI_ROW_FACT_MAP(MAKI_ROW_FACT_FIELD) /* stored in the record (index.h) */
+    maki_row_spans spans;                  /* not stored: for the tokens function */
+} maki_row_facts;
 
 /* Find the facts of row `seq`.  MAKI_INVALID when it cannot be a message: then it is not appended; a row that
  * is in the file already gets the flag MAKI_ROW_BAD instead.  Called for the rows in order, in the
  * log's own thread. */
-typedef maki_status (*maki_facts_fn)(void *ctx, maki_log *log, uint64_t seq, maki_str row,
-                                     maki_facts *out, maki_err *err);
+typedef maki_status (*maki_row_facts_fn)(void *ctx, maki_log *log, uint64_t seq, maki_str row,
+                                         maki_row_facts *out, maki_err *err);
 
 /* The progress of a long operation, in bytes; not MAKI_OK stops it with that status. */
 typedef maki_status (*maki_log_progress)(void *ctx, uint64_t done, uint64_t total);
@@ -49,9 +49,9 @@ typedef enum maki_log_part { MAKI_LOG_MESSAGES, MAKI_LOG_EVENTS } maki_log_part;
 typedef void (*maki_log_write_fn)(void *ctx, maki_log_part part, uint64_t offset, maki_str bytes);
 
 typedef enum maki_durability {
-    MAKI_SYNC,  /* durable when commit returns */
-    MAKI_REPLY, /* written when commit returns; durable when the on_write callback's owner syncs */
-    MAKI_LAZY   /* the same, for many rows: published as they are written; synced at the end */
+    MAKI_DURABILITY_SYNC, /* durable when commit returns */
+    MAKI_DURABILITY_BY_CALLER, /* written when commit returns; durable when the on_write callback's owner syncs */
+    MAKI_DURABILITY_AT_END /* the same, for many rows: published as they are written; synced at the end */
 } maki_durability;
 
 typedef struct maki_log_options {
@@ -65,8 +65,8 @@ typedef struct maki_log_options {
     bool messages_only; /* for verify.c: read-only, trusting neither the index nor the events */
     maki_durability durability;
     uint64_t max_row_bytes; /* 0: MAKI_ROW_MAX; larger rows are refused with MAKI_TOOBIG */
-    const char *family;     /* of the tokens that `tokens` counts */
-    maki_facts_fn facts;
+    const char *encoding;   /* of the tokens that `tokens` counts */
+    maki_row_facts_fn facts;
     void *facts_ctx;
     maki_tokens_fn tokens;
     void *tokens_ctx;
@@ -182,21 +182,21 @@ maki_status maki_log_commit(maki_log *log, maki_err *err) MAKI_MUST_CHECK;
 void maki_log_abort(maki_log *log);
 /* Commit when `st` is MAKI_OK, else abort and return `st`. */
 maki_status maki_log_end(maki_log *log, maki_status st, maki_err *err);
-/* MAKI_LAZY: rows are published as they are written, so the size of a group is unlimited. */
-bool maki_log_lazy(const maki_log *log);
+/* MAKI_DURABILITY_AT_END: rows are published as they are written, so the size of a group is unlimited. */
+bool maki_log_syncs_at_end(const maki_log *log);
 
 /* ---- a dry run ------------------------------------------------------------------------------------- */
 
 /* The state at the beginning of a dry run. */
-typedef struct maki_log_mark {
+typedef struct maki_log_savepoint {
     uint64_t events_end, ev;
     unsigned char sum[MAKI_CHAIN_LEN];
     bool dry_run, read_only;
-} maki_log_mark;
+} maki_log_savepoint;
 /* Until maki_log_dry_run_end this handle behaves as if opened with options.dry_run; then its events since are
  * discarded.  May be nested.  MAKI_DENIED: this handle cannot write. */
-maki_status maki_log_dry_run_begin(maki_log *log, maki_log_mark *mark, maki_err *err);
-void maki_log_dry_run_end(maki_log *log, const maki_log_mark *mark);
+maki_status maki_log_dry_run_begin(maki_log *log, maki_log_savepoint *mark, maki_err *err);
+void maki_log_dry_run_end(maki_log *log, const maki_log_savepoint *mark);
 
 /* ---- for verify.c --------------------------------------------------------------------------------- */
 
@@ -220,12 +220,12 @@ typedef struct maki_log_files {
     const char *events_path, *index_path;
     maki_index *index;
 } maki_log_files;
-maki_log_files maki_log_paths(maki_log *log);
+maki_log_files maki_log_open_files(maki_log *log);
 /* The paths that belong to a messages file.  MAKI_INVALID: `path` does not end with .jsonl, or is an events file. */
-typedef struct maki_log_names {
+typedef struct maki_log_file_paths {
     char messages[MAKI_PATH_MAX], events[MAKI_PATH_MAX], index[MAKI_PATH_MAX];
-} maki_log_names;
-maki_status maki_log_name_files(const char *path, maki_log_names *out, maki_err *err);
+} maki_log_file_paths;
+maki_status maki_log_file_paths_of(const char *path, maki_log_file_paths *out, maki_err *err);
 /* The part of an event row that its sum covers, and the sum; false when the row has none. */
 bool maki_event_parse_sum(maki_str row, maki_str *covered, unsigned char sum[MAKI_CHAIN_LEN]);
 

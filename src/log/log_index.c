@@ -42,9 +42,9 @@ static maki_status check_record(maki_log *log, uint64_t number, uint64_t end, ma
 static maki_status check_index(maki_log *log, uint64_t size, maki_err *err)
 {
     maki_index *index = &log->index;
-    const char *family = log->options.family;
+    const char *encoding = log->options.encoding;
     maki_row first;
-    if (strncmp(index->header.family, family, MAKI_FAMILY_LEN) != 0 ||
+    if (strncmp(index->header.encoding, encoding, MAKI_INDEX_ENCODING_LEN) != 0 ||
         index->header.base != log->fork.seq ||
         memcmp(index->header.start, log->start, MAKI_CHAIN_LEN) != 0) {
         return maki_fail(err, MAKI_CORRUPT, "the index belongs to another log");
@@ -65,7 +65,7 @@ static maki_status rebuild(maki_log *log, bool private_file, uint64_t *end, maki
     maki_index_header header;
     char temp[MAKI_PATH_MAX + 8];
     maki_index_close(&log->index);
-    maki_index_header_init(&header, log->options.family, log->fork.seq, log->start);
+    maki_index_header_init(&header, log->options.encoding, log->fork.seq, log->start);
     snprintf(temp, sizeof temp, "%s.new", log->names.index);
     maki_status st =
         maki_index_create(&log->index, &log->env, private_file ? NULL : temp, &header, err);

@@ -38,7 +38,7 @@ struct maki_log {
     maki_buf rows;        /* not written yet */
     uint64_t written_end; /* where the next row is written */
     size_t record_count;  /* in `records` */
-    maki_batch_counter
+    maki_token_batches
         *counter;           /* counts many rows in batches; NULL: rows are counted one by one */
     bool counter_writes;    /* its rows are new and have to be written */
     bool rows_begun;        /* some of its rows may be in the file already */
@@ -51,7 +51,7 @@ struct maki_log {
     uint64_t progress_done, progress_total; /* bytes, for options.progress */
 
     /* From here on nothing is zeroed at open: unused memory is not touched. */
-    maki_log_names names;
+    maki_log_file_paths names;
     maki_row records[ROWS_MAX];
 };
 
@@ -86,15 +86,15 @@ maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err);
 uint64_t maki_log_next_seq(const maki_log *log);
 /* The record of a row at `offset`, without its tokens. */
 maki_row maki_log_make_record(const maki_log *log, maki_str row, uint64_t offset,
-                              const maki_facts *facts);
+                              const maki_row_facts *facts);
 /* Count a row and add its record to those that the next publish writes. */
 maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_row *record,
-                                const maki_hint *hint, maki_err *err);
+                                const maki_row_spans *spans, maki_err *err);
 maki_status maki_log_publish(maki_log *log, maki_err *err);
 /* Count the next rows in batches, if there is more than one thread; `writes`: they are new and have to be written. */
 maki_status maki_log_begin_batches(maki_log *log, bool writes, maki_err *err);
 maki_status maki_log_add_to_batch(maki_log *log, maki_str row, const maki_row *record,
-                                  const maki_hint *hint, maki_err *err);
+                                  const maki_row_spans *spans, maki_err *err);
 /* Submit the current batch, writing it when it is new; publish the batches that are counted, or all. */
 maki_status maki_log_flush_batches(maki_log *log, bool all, maki_err *err);
 void maki_log_end_batches(maki_log *log);
@@ -104,7 +104,7 @@ void maki_log_end_batches(maki_log *log);
 /* Read the events that were added; *end is one past the last complete one. */
 maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err);
 /* Truncate the file to `end`, after a damage event with the bytes has become durable. */
-maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err);
+maki_status maki_log_truncate_tail(maki_log *log, int fd, uint64_t end, maki_err *err);
 
 /* ---- log_write.c ---- */
 

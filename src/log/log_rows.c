@@ -27,29 +27,29 @@ maki_status maki_log_publish(maki_log *log, maki_err *err)
 
 uint64_t maki_log_next_seq(const maki_log *log)
 {
-    size_t pending = log->counter ? maki_batch_counter_rows(log->counter) : 0;
+    size_t pending = log->counter ? maki_token_batches_rows(log->counter) : 0;
     return maki_log_last(log) + log->record_count + pending + 1;
 }
 
 maki_row maki_log_make_record(const maki_log *log, maki_str row, uint64_t offset,
-                              const maki_facts *facts)
+                              const maki_row_facts *facts)
 {
     maki_row record = { .offset = offset, .length = (uint32_t)row.len, .xxh3 = maki_row_hash(row) };
 #define SET_FACT(type, name) record.name = facts->name;
-    MAKI_FACT_MAP(SET_FACT)
+    MAKI_ROW_FACT_MAP(SET_FACT)
     maki_chain_next(log->new_head, row, record.chain);
     return record;
 }
 
 maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_row *record,
-                                const maki_hint *hint, maki_err *err)
+                                const maki_row_spans *spans, maki_err *err)
 {
     assert(log->record_count < ROWS_MAX);
     maki_row *r = &log->records[log->record_count];
     *r = *record;
     if (!(r->flags & MAKI_ROW_BAD)) {
         maki_status st =
-            log->options.tokens(log->options.tokens_ctx, 0, row, hint, &r->tokens, err);
+            log->options.tokens(log->options.tokens_ctx, 0, row, spans, &r->tokens, err);
         if (st != MAKI_OK) return st;
     }
     r->tokens_so_far = log->new_tokens + r->tokens;
@@ -61,7 +61,7 @@ maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_row *rec
 
 /* ---- many rows: counted in batches ------------------------------------------------------------------- */
 
-static maki_status publish_batch(maki_log *log, maki_batch *batch, maki_err *err)
+static maki_status publish_batch(maki_log *log, maki_token_batch *batch, maki_err *err)
 {
     assert(batch->count && batch->rows[0].offset == maki_log_published_end(log));
     maki_row *last = &batch->rows[batch->count - 1];
@@ -81,17 +81,17 @@ static maki_status publish_batch(maki_log *log, maki_batch *batch, maki_err *err
 maki_status maki_log_flush_batches(maki_log *log, bool all, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    const maki_batch *current = maki_batch_counter_current(log->counter);
+    const maki_token_batch *current = maki_token_batches_current(log->counter);
     bool writes = current && log->counter_writes;
-    maki_batch_counter_submit(log->counter);
+    maki_token_batches_submit(log->counter);
     if (writes) { /* still valid: the workers only read its bytes */
         maki_str bytes = { current->bytes.at, current->len };
         st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end, bytes, err);
         if (st == MAKI_OK) log->written_end += bytes.len;
     }
     while (st == MAKI_OK) {
-        maki_batch *batch = NULL;
-        st = maki_batch_counter_collect(log->counter, all, &batch, err);
+        maki_token_batch *batch = NULL;
+        st = maki_token_batches_collect(log->counter, all, &batch, err);
         if (st != MAKI_OK || !batch) break;
         st = publish_batch(log, batch, err);
     }
@@ -99,19 +99,19 @@ maki_status maki_log_flush_batches(maki_log *log, bool all, maki_err *err)
 }
 
 maki_status maki_log_add_to_batch(maki_log *log, maki_str row, const maki_row *record,
-                                  const maki_hint *hint, maki_err *err)
+                                  const maki_row_spans *spans, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (!maki_batch_counter_fits(log->counter, record->offset, row.len))
+    if (!maki_token_batches_fits(log->counter, record->offset, row.len))
         st = maki_log_flush_batches(log, false, err);
-    if (st == MAKI_OK) st = maki_batch_counter_add(log->counter, row, record, hint, err);
+    if (st == MAKI_OK) st = maki_token_batches_add(log->counter, row, record, spans, err);
     if (st == MAKI_OK) memcpy(log->new_head, record->chain, MAKI_CHAIN_LEN);
     return st;
 }
 
 void maki_log_end_batches(maki_log *log)
 {
-    maki_batch_counter_close(log->counter);
+    maki_token_batches_close(log->counter);
     log->counter = NULL;
 }
 
@@ -120,7 +120,7 @@ maki_status maki_log_begin_batches(maki_log *log, bool writes, maki_err *err)
     size_t threads = log->options.threads ? log->options.threads : maki_thread_pool_cores();
     log->counter_writes = writes;
     if (threads == 1 || log->counter) return MAKI_OK;
-    return maki_batch_counter_open(log->env.alloc, threads, log->options.tokens,
+    return maki_token_batches_open(log->env.alloc, threads, log->options.tokens,
                                    log->options.tokens_ctx, &log->counter, err);
 }
 
@@ -131,24 +131,24 @@ static maki_status report_progress(maki_log *log, uint64_t done, maki_err *err)
         return MAKI_OK;
     log->progress_done = done;
     maki_status st = log->options.progress(log->options.progress_ctx, done, log->progress_total);
-    return st == MAKI_OK ? st : maki_fail(err, st, "making the index was stopped");
+    return st == MAKI_OK ? st : maki_fail(err, st, "building the index was cancelled");
 }
 
 static maki_status on_row_line(void *ctx, maki_str line, uint64_t offset, maki_err *err)
 {
     maki_log *log = ctx;
-    maki_facts facts = { 0 };
+    maki_row_facts facts = { 0 };
     maki_status st =
         log->options.facts(log->options.facts_ctx, log, maki_log_next_seq(log), line, &facts, err);
     if (st == MAKI_INVALID)
-        facts = (maki_facts){ .flags = MAKI_ROW_BAD };
+        facts = (maki_row_facts){ .flags = MAKI_ROW_BAD };
     else if (st != MAKI_OK)
         return st;
     maki_row record = maki_log_make_record(log, line, offset, &facts);
     if (log->counter) {
-        st = maki_log_add_to_batch(log, line, &record, &facts.hint, err);
+        st = maki_log_add_to_batch(log, line, &record, &facts.spans, err);
     } else {
-        st = maki_log_add_record(log, line, &record, &facts.hint, err);
+        st = maki_log_add_record(log, line, &record, &facts.spans, err);
         log->written_end = offset + line.len + 1;
         if (st == MAKI_OK && log->record_count == ROWS_MAX) st = maki_log_publish(log, err);
     }

@@ -96,7 +96,7 @@ static maki_status write_torn_fields(maki_log *log, int fd, uint64_t end, uint64
     return st == MAKI_OK ? maki_buf_status(fields, err) : st;
 }
 
-maki_status maki_log_cut_tail(maki_log *log, int fd, uint64_t end, maki_err *err)
+maki_status maki_log_truncate_tail(maki_log *log, int fd, uint64_t end, maki_err *err)
 {
     const maki_files *files = log->env.files;
     uint64_t size = 0;

@@ -68,7 +68,7 @@ maki_status maki_log_begin_rows(maki_log *log, const unsigned char *expect, maki
     return begin(log, MAKI_RECOVER_ROWS, expect, err);
 }
 
-/* Write the buffered rows; under MAKI_LAZY they are published at once, so that a long import does not
+/* Write the buffered rows; under MAKI_DURABILITY_AT_END they are published at once, so that a long import does not
  * accumulate records, and the next ones are counted in batches. */
 static maki_status flush_rows(maki_log *log, maki_err *err)
 {
@@ -78,7 +78,7 @@ static maki_status flush_rows(maki_log *log, maki_err *err)
     if (st != MAKI_OK) return st;
     log->written_end += log->rows.len;
     maki_buf_clear(&log->rows);
-    if (!maki_log_lazy(log)) return MAKI_OK;
+    if (!maki_log_syncs_at_end(log)) return MAKI_OK;
     st = maki_log_publish(log, err);
     return st == MAKI_OK ? maki_log_begin_batches(log, true, err) : st;
 }
@@ -97,13 +97,13 @@ static maki_status write_long(maki_log *log, maki_str row, maki_err *err)
 }
 
 /* Add a row after the buffered ones; before a long row the buffer is empty. */
-static maki_status add_line(maki_log *log, maki_str row, const maki_facts *facts, maki_err *err)
+static maki_status add_line(maki_log *log, maki_str row, const maki_row_facts *facts, maki_err *err)
 {
-    const maki_batch *batch = log->counter ? maki_batch_counter_current(log->counter) : NULL;
+    const maki_token_batch *batch = log->counter ? maki_token_batches_current(log->counter) : NULL;
     uint64_t offset = log->written_end + log->rows.len + (batch ? batch->len : 0);
     maki_row record = maki_log_make_record(log, row, offset, facts);
-    if (log->counter) return maki_log_add_to_batch(log, row, &record, &facts->hint, err);
-    maki_status st = maki_log_add_record(log, row, &record, &facts->hint, err);
+    if (log->counter) return maki_log_add_to_batch(log, row, &record, &facts->spans, err);
+    maki_status st = maki_log_add_record(log, row, &record, &facts->spans, err);
     if (st != MAKI_OK || row.len >= BLOCK) return st == MAKI_OK ? write_long(log, row, err) : st;
     maki_buf_add(&log->rows, row);
     maki_buf_add_byte(&log->rows, '\n');
@@ -112,7 +112,7 @@ static maki_status add_line(maki_log *log, maki_str row, const maki_facts *facts
 
 maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_err *err)
 {
-    maki_facts facts = { 0 };
+    maki_row_facts facts = { 0 };
     assert(log->locked || log->options.dry_run);
     if (row.len > log->options.max_row_bytes) {
         return maki_fail(err, MAKI_TOOBIG, "a message of %zu bytes; the maximum is %" PRIu64,
@@ -124,7 +124,7 @@ maki_status maki_log_add_row(maki_log *log, maki_str row, uint64_t *seq, maki_er
     bool flush_first =
         row.len >= BLOCK && log->rows.len > 0; /* the buffered ones are written first */
     if (log->record_count == ROWS_MAX || log->rows.len >= BLOCK || flush_first) {
-        if (!maki_log_lazy(log) && log->record_count == ROWS_MAX) {
+        if (!maki_log_syncs_at_end(log) && log->record_count == ROWS_MAX) {
             return maki_fail(err, MAKI_TOOBIG, "more than %d messages in one synced group",
                              ROWS_MAX);
         }
@@ -171,7 +171,7 @@ maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields,
 
 static maki_status sync_file(maki_log *log, int fd, maki_err *err)
 {
-    if (log->options.durability != MAKI_SYNC || log->events_copied) return MAKI_OK;
+    if (log->options.durability != MAKI_DURABILITY_SYNC || log->events_copied) return MAKI_OK;
     if (log->env.files->sync(log->env.files, fd) < 0) return maki_fail_errno(err, "syncing");
     return MAKI_OK;
 }
@@ -203,7 +203,8 @@ static maki_status write_files(maki_log *log, maki_err *err)
     if (!log->events_after_rows) st = write_events(log, err);
     if (st == MAKI_OK) st = write_rows(log, err);
     if (st == MAKI_OK && log->events_after_rows) st = write_events(log, err);
-    if (st == MAKI_OK && new_file && log->options.durability == MAKI_SYNC && !log->events_copied) {
+    if (st == MAKI_OK && new_file && log->options.durability == MAKI_DURABILITY_SYNC &&
+        !log->events_copied) {
         st = maki_directory_sync(&log->env, log->names.messages, err);
     }
     return st;
@@ -277,7 +278,7 @@ maki_status maki_log_commit_locked(maki_log *log, maki_err *err)
     log->ev += log->events_added;
     if (log->events_added) {
         memcpy(log->sum, log->new_sum, MAKI_CHAIN_LEN);
-        if (log->options.durability != MAKI_REPLY && !log->read_only)
+        if (log->options.durability != MAKI_DURABILITY_BY_CALLER && !log->read_only)
             maki_log_store_event_count(log);
     }
     maki_log_discard_group(log);

@@ -31,19 +31,19 @@ maki_status maki_verify_report(verifier *c, maki_finding_kind kind, const char *
                                maki_err *err)
 {
     static const char *const repairs[] = {
-        [MAKI_FOUND_TORN] = "cut off; the bytes are kept in an event",
-        [MAKI_FOUND_GONE] = "noted; the view is that of the last message before them",
-        [MAKI_FOUND_BAD] = "hidden from views; the row stays in the file",
-        [MAKI_FOUND_CHANGED] = "hidden from views; the row stays in the file",
-        [MAKI_FOUND_JOINED] = "restored; the byte that was there is kept in an event",
-        [MAKI_FOUND_SPLIT] = "removed",
-        [MAKI_FOUND_HEAD] = "accepted as it is now; the change is noted",
-        [MAKI_FOUND_EVENT] = "moved to another file, with those after it, which an event names",
-        [MAKI_FOUND_LOST] = "noted",
-        [MAKI_FOUND_INDEX] = "rebuilt",
+        [MAKI_FINDING_TORN] = "cut off; the bytes are kept in an event",
+        [MAKI_FINDING_GONE] = "noted; the view is that of the last message before them",
+        [MAKI_FINDING_BAD] = "hidden from views; the row stays in the file",
+        [MAKI_FINDING_CHANGED] = "hidden from views; the row stays in the file",
+        [MAKI_FINDING_JOINED] = "restored; the byte that was there is kept in an event",
+        [MAKI_FINDING_SPLIT] = "removed",
+        [MAKI_FINDING_HEAD] = "accepted as it is now; the change is noted",
+        [MAKI_FINDING_EVENT] = "moved to another file, with those after it, which an event names",
+        [MAKI_FINDING_LOST] = "noted",
+        [MAKI_FINDING_INDEX] = "rebuilt",
     };
-    const char *repair = repairs[kind == MAKI_FOUND_CHANGED && !seq ? MAKI_FOUND_HEAD : kind];
-    uint64_t from = kind == MAKI_FOUND_HEAD ? c->proven + 1 : seq;
+    const char *repair = repairs[kind == MAKI_FINDING_CHANGED && !seq ? MAKI_FINDING_HEAD : kind];
+    uint64_t from = kind == MAKI_FINDING_HEAD ? c->proven + 1 : seq;
     maki_finding finding = { kind, file, offset, seq, ev, what, from, repair };
     c->result.findings++;
     return c->fn ? c->fn(c->ctx, &finding, err) : MAKI_OK;
@@ -168,11 +168,11 @@ static maki_status check_rows(verifier *c, maki_err *err)
         st = maki_index_get(c->files.index, n, &row, err);
         if (st != MAKI_OK || !(row.flags & MAKI_ROW_BAD)) continue;
         if (maki_verify_is_known_row(c, maki_log_base(c->log) + n)) continue;
-        st = maki_verify_report(c, MAKI_FOUND_BAD, "messages", row.offset,
+        st = maki_verify_report(c, MAKI_FINDING_BAD, "messages", row.offset,
                                 maki_log_base(c->log) + n, 0, "this row is not a message", err);
     }
     if (st == MAKI_OK && end_of_rows(c) < c->messages_size) {
-        st = maki_verify_report(c, MAKI_FOUND_TORN, "messages", end_of_rows(c), 0, 0,
+        st = maki_verify_report(c, MAKI_FINDING_TORN, "messages", end_of_rows(c), 0, 0,
                                 "bytes after the last newline", err);
     }
     return st;
@@ -207,7 +207,7 @@ static maki_status open_verifier(verifier *c, const maki_log_options *options, m
     verify_options.header = (maki_str){ "", 0 };
     maki_status st = maki_log_open(c->env, c->path, &verify_options, &c->log, err);
     if (st != MAKI_OK) return st;
-    c->files = maki_log_paths(c->log);
+    c->files = maki_log_open_files(c->log);
     st = take_snapshot(c, err);
     /* include the rows that were written between opening and the snapshot */
     if (st == MAKI_OK) st = maki_log_refresh(c->log, err);
@@ -226,7 +226,7 @@ maki_status maki_log_verify(const maki_env *env, const char *path, const maki_lo
     maki_status st = open_verifier(&c, options, err);
     if (st == MAKI_OK) st = maki_verify_each_event(&c, on_damage_event, &scan, &end, err);
     if (st == MAKI_OK) st = check_rows(&c, err);
-    if (st == MAKI_OK) st = maki_verify_index(&c, options->family, err);
+    if (st == MAKI_OK) st = maki_verify_index(&c, options->encoding, err);
     if (st == MAKI_OK) st = maki_verify_events(&c, err);
     if (c.log) {
         c.result.messages = maki_verify_row_count(&c);

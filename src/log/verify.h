@@ -25,16 +25,16 @@
 #include "log/log.h"
 
 typedef enum maki_finding_kind {
-    MAKI_FOUND_TORN,    /* bytes after the last newline */
-    MAKI_FOUND_GONE,    /* messages are missing */
-    MAKI_FOUND_BAD,     /* a row that is not a message */
-    MAKI_FOUND_CHANGED, /* a row, or the header row, was changed */
-    MAKI_FOUND_JOINED,  /* the newline after a row is missing */
-    MAKI_FOUND_SPLIT,   /* a newline where none was written */
-    MAKI_FOUND_HEAD,    /* the messages before an event are not those it was written after */
-    MAKI_FOUND_EVENT,   /* an event was changed */
-    MAKI_FOUND_LOST,    /* events are missing */
-    MAKI_FOUND_INDEX    /* the index is wrong; the log is not */
+    MAKI_FINDING_TORN,    /* bytes after the last newline */
+    MAKI_FINDING_GONE,    /* messages are missing */
+    MAKI_FINDING_BAD,     /* a row that is not a message */
+    MAKI_FINDING_CHANGED, /* a row, or the header row, was changed */
+    MAKI_FINDING_JOINED,  /* the newline after a row is missing */
+    MAKI_FINDING_SPLIT,   /* a newline where none was written */
+    MAKI_FINDING_HEAD,    /* the messages before an event are not those it was written after */
+    MAKI_FINDING_EVENT,   /* an event was changed */
+    MAKI_FINDING_LOST,    /* events are missing */
+    MAKI_FINDING_INDEX    /* the index is wrong; the log is not */
 } maki_finding_kind;
 
 typedef struct maki_finding {
@@ -57,7 +57,7 @@ typedef struct maki_verify_result {
     unsigned char head[MAKI_CHAIN_LEN];
 } maki_verify_result;
 
-/* `options` as for maki_log_open; only the family, facts, tokens, threads, progress and
+/* `options` as for maki_log_open; only the encoding, facts, tokens, threads, progress and
  * max_row_bytes are used.  `fn` and `out` may be NULL.  MAKI_CORRUPT when anything was found. */
 maki_status maki_log_verify(const maki_env *env, const char *path, const maki_log_options *options,
                             maki_finding_fn fn, void *ctx, maki_verify_result *out, maki_err *err);

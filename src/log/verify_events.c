@@ -49,7 +49,7 @@ static maki_status check_head(event_chain *ch, maki_str event, uint64_t at,
         if (ch->gone_reported || (c->index_valid && c->stored.header.end > c->messages_size))
             return MAKI_OK;
         ch->gone_reported = true;
-        return maki_verify_report(c, MAKI_FOUND_GONE, "messages", c->messages_size, last + 1,
+        return maki_verify_report(c, MAKI_FINDING_GONE, "messages", c->messages_size, last + 1,
                                   ch->ev, "messages that this event was written after are gone",
                                   err);
     }
@@ -65,7 +65,7 @@ static maki_status check_head(event_chain *ch, maki_str event, uint64_t at,
         st = chain_at(c, at, true, expected, err); /* then a row before it was reported already */
         if (st != MAKI_OK || memcmp(head, expected, MAKI_CHAIN_LEN) == 0) return st;
     }
-    return maki_verify_report(c, MAKI_FOUND_HEAD, "events", offset, at, ch->ev,
+    return maki_verify_report(c, MAKI_FINDING_HEAD, "events", offset, at, ch->ev,
                               "changed since this event was written", err);
 }
 
@@ -85,7 +85,7 @@ static maki_status check_event(void *ctx, maki_str row, uint64_t offset, maki_er
     if (has_sum) memcpy(ch->sum, sum, MAKI_CHAIN_LEN);
     ch->broken = !has_sum;
     if (ok) return check_head(ch, event, at, head, offset, err);
-    return maki_verify_report(ch->c, MAKI_FOUND_EVENT, "events", offset, 0, ch->ev,
+    return maki_verify_report(ch->c, MAKI_FINDING_EVENT, "events", offset, 0, ch->ev,
                               "this event is not what was written", err);
 }
 
@@ -106,12 +106,12 @@ maki_status maki_verify_events(verifier *c, maki_err *err)
     maki_status st = maki_verify_each_event(c, check_event, &ch, &end, err);
     c->result.events = ch.ev;
     if (st == MAKI_OK && end < c->events_size) {
-        st = maki_verify_report(c, MAKI_FOUND_TORN, "events", end, 0, 0,
+        st = maki_verify_report(c, MAKI_FINDING_TORN, "events", end, 0, 0,
                                 "bytes after the last newline", err);
     }
     if (st == MAKI_OK && c->index_valid && c->stored.header.events > ch.ev &&
         !events_created_since(c)) {
-        st = maki_verify_report(c, MAKI_FOUND_LOST, "events", end, 0, ch.ev + 1,
+        st = maki_verify_report(c, MAKI_FINDING_LOST, "events", end, 0, ch.ev + 1,
                                 "this event and those after it are gone", err);
     }
     return st;

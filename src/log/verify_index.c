@@ -12,17 +12,17 @@
 static maki_status report_index(verifier *c, uint64_t offset, uint64_t seq, const char *what,
                                 maki_err *err)
 {
-    return maki_verify_report(c, MAKI_FOUND_INDEX, "index", offset, seq, 0, what, err);
+    return maki_verify_report(c, MAKI_FINDING_INDEX, "index", offset, seq, 0, what, err);
 }
 
-/* The expected header; count, end, family and the cached tokens are those of the one on disk. */
+/* The expected header; count, end, encoding and the cached tokens are those of the one on disk. */
 static maki_index_header expected_header(const verifier *c, const unsigned char *start,
                                          uint64_t base)
 {
     maki_index_header expected;
-    char family[MAKI_FAMILY_LEN + 1] = { 0 };
-    memcpy(family, c->stored.header.family, MAKI_FAMILY_LEN);
-    maki_index_header_init(&expected, family, base, start);
+    char encoding[MAKI_INDEX_ENCODING_LEN + 1] = { 0 };
+    memcpy(encoding, c->stored.header.encoding, MAKI_INDEX_ENCODING_LEN);
+    maki_index_header_init(&expected, encoding, base, start);
     expected.count = c->stored.header.count;
     expected.end = c->stored.header.end;
     expected.events = c->stored.header.events;
@@ -43,7 +43,7 @@ static size_t first_difference(const void *a, const void *b, size_t n)
     return i;
 }
 
-static maki_status check_header(verifier *c, const char *family, maki_err *err)
+static maki_status check_header(verifier *c, const char *encoding, maki_err *err)
 {
     const maki_index_header *stored = &c->stored.header, *rebuilt = &c->files.index->header;
     if (c->stored_size < sizeof *stored)
@@ -59,9 +59,9 @@ static maki_status check_header(verifier *c, const char *family, maki_err *err)
                             "it counts from another message than the fork event", err);
     }
     c->index_valid = true;
-    c->same_facts = strncmp(stored->family, family, MAKI_FAMILY_LEN) == 0;
+    c->same_facts = strncmp(stored->encoding, encoding, MAKI_INDEX_ENCODING_LEN) == 0;
     if (memcmp(stored->start, rebuilt->start, MAKI_CHAIN_LEN) == 0) return MAKI_OK;
-    return maki_verify_report(c, MAKI_FOUND_CHANGED, "messages", 0, 0, 0,
+    return maki_verify_report(c, MAKI_FINDING_CHANGED, "messages", 0, 0, 0,
                               "the header row is not what was written", err);
 }
 
@@ -96,7 +96,7 @@ static bool same_facts(const verifier *c, const pair *p)
     if (!c->same_facts) return true;
     if (c->shifted) rebuilt.call_seq = stored->call_seq;
 #define COMPARE(type, name) same = same && rebuilt.name == stored->name;
-    MAKI_FACT_MAP(COMPARE)
+    MAKI_ROW_FACT_MAP(COMPARE)
     return same && rebuilt.tokens == stored->tokens &&
            stored->tokens_so_far == p->stored_before.tokens_so_far + rebuilt.tokens;
 }
@@ -113,7 +113,7 @@ static maki_status compare(verifier *c, const pair *p, maki_err *err)
     bool same_chain = memcmp(chain, p->stored.chain, MAKI_CHAIN_LEN) == 0;
     if (!same_hash && !same_chain) {
         if (maki_verify_is_known_row(c, seq)) return MAKI_OK;
-        return maki_verify_report(c, MAKI_FOUND_CHANGED, "messages", p->rebuilt.offset, seq, 0,
+        return maki_verify_report(c, MAKI_FINDING_CHANGED, "messages", p->rebuilt.offset, seq, 0,
                                   "this row is not what was written", err);
     }
     if (!same_hash) return report_index(c, at, seq, "the hash of this row is wrong", err);
@@ -157,16 +157,16 @@ static maki_status compare_offset(verifier *c, pair *p, maki_err *err)
     if (st != MAKI_OK) return st;
     if (!matches) {
         p->stored_number = c->stored.header.count + 1; /* nothing else can be compared */
-        return maki_verify_report(c, MAKI_FOUND_GONE, "messages", p->rebuilt.offset, seq, 0,
-                                  "from here on rows were taken out, put in or replaced", err);
+        return maki_verify_report(c, MAKI_FINDING_GONE, "messages", p->rebuilt.offset, seq, 0,
+                                  "from here on rows were removed, inserted or replaced", err);
     }
     if (split) {
         p->rebuilt_number++;
-        return maki_verify_report(c, MAKI_FOUND_SPLIT, "messages", p->rebuilt.offset - 1, seq, 0,
+        return maki_verify_report(c, MAKI_FINDING_SPLIT, "messages", p->rebuilt.offset - 1, seq, 0,
                                   "a newline where none was written", err);
     }
     p->stored_number++;
-    return maki_verify_report(c, MAKI_FOUND_JOINED, "messages", p->stored.offset - 1, seq, 0,
+    return maki_verify_report(c, MAKI_FINDING_JOINED, "messages", p->stored.offset - 1, seq, 0,
                               "the newline of this row is not there", err);
 }
 
@@ -214,15 +214,15 @@ static maki_status check_end(verifier *c, maki_err *err)
                             err);
     }
     if (stored->end <= c->messages_size) return MAKI_OK;
-    return maki_verify_report(c, MAKI_FOUND_GONE, "messages", c->messages_size,
+    return maki_verify_report(c, MAKI_FINDING_GONE, "messages", c->messages_size,
                               maki_log_base(c->log) + maki_verify_row_count(c) + 1, 0,
                               "messages from this one on are gone", err);
 }
 
-maki_status maki_verify_index(verifier *c, const char *family, maki_err *err)
+maki_status maki_verify_index(verifier *c, const char *encoding, maki_err *err)
 {
     if (c->stored.fd < 0) return MAKI_OK;
-    maki_status st = check_header(c, family, err);
+    maki_status st = check_header(c, encoding, err);
     if (st == MAKI_OK && c->index_valid) st = check_end(c, err);
     if (st == MAKI_OK && c->index_valid) st = check_records(c, err);
     return st;

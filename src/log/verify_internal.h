@@ -24,7 +24,7 @@ typedef struct verifier {
     maki_index stored; /* the index on disk; fd -1: none */
     uint64_t stored_size;
     bool index_valid; /* its header is valid for this log */
-    bool same_facts;  /* and of this family */
+    bool same_facts;  /* and of this encoding */
     uint64_t proven;  /* by its head, an event proves the messages up to this one */
     bool shifted;     /* its rows have other numbers than in the file */
 } verifier;
@@ -45,7 +45,7 @@ bool maki_event_integer(maki_str object, const char *name, uint64_t *out);
 bool maki_line_parse_object(maki_str row, maki_str *object);
 
 /* Header and records of the index on disk (verify_index.c). */
-maki_status maki_verify_index(verifier *c, const char *family, maki_err *err);
+maki_status maki_verify_index(verifier *c, const char *encoding, maki_err *err);
 /* Numbers, sums and heads of the events (verify_events.c). */
 maki_status maki_verify_events(verifier *c, maki_err *err);
 

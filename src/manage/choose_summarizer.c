@@ -61,7 +61,7 @@ static maki_str find_cheaper(const maki_config *config, maki_str provider, maki_
 }
 
 /* The model that the settings name; false: it is not usable, which is logged. */
-static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out)
+static bool find_model(const maki_summarizer_options *in, maki_summarizer_choice *out)
 {
     maki_err *why = &out->unusable;
     maki_model_name *name = &out->by_model.name;
@@ -91,7 +91,7 @@ static bool find_model(const maki_summarizer_in *in, maki_summarizer_choice *out
 static maki_status run_model(maki_summarizer_choice *c, const maki_summary_request *request,
                              maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    maki_model_summary *model_summary = &c->by_model;
+    maki_model_summarizer_options *model_summary = &c->by_model;
     if (!model_summary->window) {
         maki_status st = model_summary->model->window(
             model_summary->model, &model_summary->name, model_summary->cancelled,
@@ -136,7 +136,7 @@ static maki_status run_configured(const maki_summarizer *self, const maki_summar
     maki_status st;
     if (c->unusable.status == MAKI_OK) {
         st = run_model(c, request, arena, out, err);
-        if (st == MAKI_OK && c->cheaper && out->fell_back.status == MAKI_NOTFOUND) {
+        if (st == MAKI_OK && c->cheaper && out->fallback_reason.status == MAKI_NOTFOUND) {
             c->cheaper = false;
             c->by_model.name.model = maki_str_of(c->found.model);
             c->by_model.window = c->found.window;
@@ -146,17 +146,17 @@ static maki_status run_configured(const maki_summarizer *self, const maki_summar
         bool named;
         maki_summarizer offline = built_in(&c->settings, &named);
         st = offline.run(&offline, request, arena, out, err);
-        out->fell_back = c->unusable;
+        out->fallback_reason = c->unusable;
     }
-    maki_kv values[] = { MAKI_KV_S("reason", maki_str_of(out->fell_back.code)),
+    maki_kv values[] = { MAKI_KV_S("reason", maki_str_of(out->fallback_reason.code)),
                          MAKI_KV_S("fallback", MAKI_LIT("offline")),
-                         MAKI_KV_S("why", maki_str_of(out->fell_back.msg)) };
-    if (st == MAKI_OK && out->fell_back.status != MAKI_OK)
+                         MAKI_KV_S("why", maki_str_of(out->fallback_reason.msg)) };
+    if (st == MAKI_OK && out->fallback_reason.status != MAKI_OK)
         maki_log_event(c->logger, MAKI_WARN, "condense_failed", values, 3);
     return st;
 }
 
-maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer_choice *out,
+maki_status maki_summarizer_choose(const maki_summarizer_options *in, maki_summarizer_choice *out,
                                    maki_err *err)
 {
     *out = (maki_summarizer_choice){ .settings = maki_summary_defaults };
@@ -166,11 +166,11 @@ maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer
         st = maki_summary_settings_read(in->config, in->profile, in->task, &out->settings, err);
     if (st != MAKI_OK) return st;
     out->settings.focus = in->focus;
-    out->by_model = (maki_model_summary){ .env = in->env,
-                                          .model = in->model,
-                                          .settings = &out->settings,
-                                          .cancelled = in->cancelled,
-                                          .cancelled_ctx = in->cancelled_ctx };
+    out->by_model = (maki_model_summarizer_options){ .env = in->env,
+                                                     .model = in->model,
+                                                     .settings = &out->settings,
+                                                     .cancelled = in->cancelled,
+                                                     .cancelled_ctx = in->cancelled_ctx };
     out->writer = built_in(&out->settings, &named);
     if (!named && find_model(in, out)) {
         const maki_model_name *name = &out->by_model.name;
@@ -178,7 +178,7 @@ maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer
                     maki_str_is(maki_str_of(out->found.model), in->answering) && in->window > 0;
         if (same) out->found.window = (uint64_t)in->window;
         out->by_model.window = out->cheaper ? 0 : out->found.window;
-        out->by_provider = maki_summarizer_provider(&out->by_model);
+        out->by_provider = maki_summarizer_by_model(&out->by_model);
     }
     out->self = out;
     out->logger = in->logger;

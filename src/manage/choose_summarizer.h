@@ -2,7 +2,7 @@
  *
  * The one place that decides it, for turns, operations and commands, by `summary.*` of the configuration: a provider's
  * model that is configured and reachable, else offline.  When a configured model is unusable or fails, the offline
- * summarizer takes its place (summary/model_summarizer.h): maki_summary.fell_back has the reason, and it is logged,
+ * summarizer takes its place (summary/model_summarizer.h): maki_summary.fallback_reason has the reason, and it is logged,
  * condense_failed reason= fallback=offline.
  *
  * Which model of the provider: summary.model, else the profile's condenseModel, else the one that suits the provider's own
@@ -19,7 +19,7 @@
 #include "summary/model_summarizer.h"
 
 /* The conversation; all of it is borrowed as long as the choice lives. */
-typedef struct maki_summarizer_in {
+typedef struct maki_summarizer_options {
     const maki_env *env;
     const maki_config *config; /* NULL: the defaults */
     const maki_model *model;   /* sends to the providers; NULL: offline only */
@@ -34,7 +34,7 @@ typedef struct maki_summarizer_in {
     double window;
     bool (*cancelled)(void *ctx); /* may be NULL */
     void *cancelled_ctx;
-} maki_summarizer_in;
+} maki_summarizer_options;
 
 /* Points into itself: do not copy. */
 typedef struct maki_summarizer_choice {
@@ -45,7 +45,7 @@ typedef struct maki_summarizer_choice {
     maki_err
         unusable; /* why the configured model is; status MAKI_OK: it is not, or none is configured */
     const maki_logger *logger; /* or NULL */
-    maki_model_summary by_model;
+    maki_model_summarizer_options by_model;
     maki_summarizer by_provider;         /* the model's; `writer` finds its window before */
     struct maki_summarizer_choice *self; /* for `writer`, whose context is const */
     maki_summarizer writer;              /* the model's, or one that needs none */
@@ -53,7 +53,7 @@ typedef struct maki_summarizer_choice {
 } maki_summarizer_choice;
 
 /* Nothing to close. */
-maki_status maki_summarizer_choose(const maki_summarizer_in *in, maki_summarizer_choice *out,
+maki_status maki_summarizer_choose(const maki_summarizer_options *in, maki_summarizer_choice *out,
                                    maki_err *err);
 
 #endif

@@ -25,20 +25,20 @@ static int64_t now_ms(maki_conv *conv)
 }
 
 /* Inside a run tokens are those of the index; what is logged and reported are the model's. */
-static double model_tokens(const maki_manage_in *in, double counted)
+static double model_tokens(const maki_manage_options *in, double counted)
 {
     return maki_scaled_tokens(counted, in->scale);
 }
 
 /* The share of the model's own window, as the log prints it. */
-static double usage_of(const maki_manage_in *in, double counted)
+static double usage_of(const maki_manage_options *in, double counted)
 {
     return counted * in->scale / in->model_window;
 }
 
 /* ---- is a run due? -------------------------------------------------------------------------------------------- */
 
-static bool is_due(const maki_manage_in *in, double tokens)
+static bool is_due(const maki_manage_options *in, double tokens)
 {
     double usage = tokens / in->window, from = in->policy->from;
     if (in->threshold_tokens > 0 && tokens >= in->threshold_tokens) return true;
@@ -53,14 +53,14 @@ const char *maki_reason_name(maki_manage_reason reason)
     return names[reason];
 }
 
-static maki_manage_reason reason_of(const maki_manage_in *in, double tokens, double allowed)
+static maki_manage_reason reason_of(const maki_manage_options *in, double tokens, double allowed)
 {
     if (tokens > allowed) return MAKI_REASON_OVER;
     if (is_due(in, tokens)) return MAKI_REASON_THRESHOLD;
     return in->force ? MAKI_REASON_FORCED : MAKI_REASON_NONE;
 }
 
-static maki_status count_before(maki_manage_work *work, uint64_t *messages, maki_err *err)
+static maki_status count_before(maki_manage_state *work, uint64_t *messages, maki_err *err)
 {
     maki_view_totals totals;
     maki_status st = maki_conv_total_now(work->conv, &totals, err);
@@ -72,17 +72,17 @@ static maki_status count_before(maki_manage_work *work, uint64_t *messages, maki
 }
 
 /* The reason for a run, and whether it backs off after one that failed. */
-static maki_status decide(maki_manage_work *work, bool *must_run, maki_err *err)
+static maki_status decide(maki_manage_state *work, bool *must_run, maki_err *err)
 {
-    const maki_manage_in *in = work->in;
+    const maki_manage_options *in = work->in;
     maki_manage_report *out = work->report;
     uint64_t messages = 0;
     maki_status st = count_before(work, &messages, err);
     if (st != MAKI_OK) return st;
     out->reason = reason_of(in, out->tokens_before, out->allowed);
     if (out->reason == MAKI_REASON_THRESHOLD && !in->force)
-        st = maki_run_history_backoff(work->conv, out->tokens_before, in, &out->waits, err);
-    *must_run = out->reason != MAKI_REASON_NONE && !out->waits;
+        st = maki_run_history_backoff(work->conv, out->tokens_before, in, &out->backing_off, err);
+    *must_run = out->reason != MAKI_REASON_NONE && !out->backing_off;
     maki_kv values[] = { MAKI_KV_I("total_tokens", model_tokens(in, out->tokens_before)),
                          MAKI_KV_I("context_window", in->model_window),
                          MAKI_KV_N("usage", usage_of(in, out->tokens_before)),
@@ -97,18 +97,18 @@ static maki_status decide(maki_manage_work *work, bool *must_run, maki_err *err)
 
 typedef struct cancellable {
     maki_summarizer base;
-    const maki_manage_in *in;
+    const maki_manage_options *in;
 } cancellable;
 
 /* The messages of a request, and the function they are forwarded to. */
 typedef struct forwarding {
-    const maki_manage_in *in;
+    const maki_manage_options *in;
     const maki_summary_request *request;
     maki_message_fn fn;
     void *ctx;
 } forwarding;
 
-static maki_status check_cancelled(const maki_manage_in *in, maki_err *err)
+static maki_status check_cancelled(const maki_manage_options *in, maki_err *err)
 {
     if (!in->cancelled || !in->cancelled(in->cancel_ctx)) return MAKI_OK;
     return maki_fail(err, MAKI_CANCELLED, "the run was cancelled");
@@ -145,11 +145,12 @@ static maki_status run_cancellable(const maki_summarizer *self, const maki_summa
 
 /* ---- a run ----------------------------------------------------------------------------------------------------- */
 
-static void log_condenses(const maki_manage_in *in, const maki_manage_report *out, maki_str session)
+static void log_condenses(const maki_manage_options *in, const maki_manage_report *out,
+                          maki_str session)
 {
     for (size_t i = 0; i < out->taken_count; i++) {
         const maki_step_result *result = &out->taken[i];
-        if (!(maki_step_needs(result->kind) & MAKI_STEP_SUMMARISES) ||
+        if (!(maki_step_needs(result->kind) & MAKI_STEP_SUMMARIZES) ||
             (!result->undone && !result->refused[0]))
             continue;
         maki_kv values[] = { MAKI_KV_S("reason", maki_str_of(result->undone ? "SAVED_TOO_LITTLE"
@@ -160,7 +161,7 @@ static void log_condenses(const maki_manage_in *in, const maki_manage_report *ou
     }
 }
 
-static void log_end(const maki_manage_in *in, const maki_manage_report *out, maki_str session)
+static void log_end(const maki_manage_options *in, const maki_manage_report *out, maki_str session)
 {
     maki_kv values[] = {
         MAKI_KV_N("reduction", maki_reduction(out->tokens_before, out->tokens_after)),
@@ -173,7 +174,7 @@ static void log_end(const maki_manage_in *in, const maki_manage_report *out, mak
 }
 
 /* Nothing was saved, it does not fit, or a run is still due. */
-static bool has_failed(const maki_manage_in *in, const maki_manage_report *out)
+static bool has_failed(const maki_manage_options *in, const maki_manage_report *out)
 {
     if (out->tokens_after >= out->tokens_before || out->tokens_after > out->allowed) return true;
     return out->reason != MAKI_REASON_FORCED && is_due(in, out->tokens_after);
@@ -181,19 +182,19 @@ static bool has_failed(const maki_manage_in *in, const maki_manage_report *out)
 
 /* The steps of the policy, then the trimming of the largest messages while it does not fit; the total change of the
  * view is measured once, at the end. */
-static maki_status run_steps(maki_manage_work *work, maki_err *err)
+static maki_status run_steps(maki_manage_state *work, maki_err *err)
 {
     const maki_view *view;
     maki_view before;
     maki_log *log = maki_conv_log(work->conv);
     uint64_t last = maki_log_last(log);
     maki_arena arena = maki_arena_new(maki_log_env(log)->alloc, VIEW_MAX);
-    maki_status st = maki_conv_view(work->conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(work->conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_view_copy(view, &arena, &before, err);
     if (st == MAKI_OK) st = maki_manage_steps(work, err);
-    if (st == MAKI_OK && maki_manage_over(work)) st = maki_manage_trim(work, err);
-    if (st == MAKI_OK) st = maki_conv_view(work->conv, MAKI_NOW, MAKI_NOW, &view, err);
-    if (st == MAKI_OK) work->report->did = maki_view_compare(&before, view, last);
+    if (st == MAKI_OK && maki_manage_is_over_limit(work)) st = maki_manage_trim(work, err);
+    if (st == MAKI_OK) st = maki_conv_view(work->conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
+    if (st == MAKI_OK) work->report->effect = maki_view_compare(&before, view, last);
     maki_arena_free(&arena);
     return st;
 }
@@ -208,14 +209,14 @@ static void renumber(maki_manage_report *out, const maki_plan *plan)
 }
 
 /* Of a run that was cancelled, failed or saved nothing only the record is written. */
-static maki_status record_failure(maki_manage_work *work, maki_plan *plan, maki_status why,
+static maki_status record_failure(maki_manage_state *work, maki_plan *plan, maki_status why,
                                   maki_err *err)
 {
     maki_manage_report *out = work->report;
     maki_plan_rollback(plan);
     renumber(out, plan);
     out->tokens_after = out->tokens_before;
-    out->did = (maki_view_change){ 0 };
+    out->effect = (maki_view_change){ 0 };
     out->action = MAKI_STEP_NONE;
     out->failed = why != MAKI_CANCELLED;
     maki_status st =
@@ -223,9 +224,9 @@ static maki_status record_failure(maki_manage_work *work, maki_plan *plan, maki_
     return why == MAKI_OK ? st : why;
 }
 
-static maki_status run(maki_manage_work *work, maki_err *err)
+static maki_status run(maki_manage_state *work, maki_err *err)
 {
-    const maki_manage_in *in = work->in;
+    const maki_manage_options *in = work->in;
     maki_manage_report *out = work->report;
     maki_plan plan;
     maki_str session = maki_conv_id(work->conv);
@@ -252,7 +253,7 @@ static maki_status run(maki_manage_work *work, maki_err *err)
 }
 
 /* Decide and run.  MAKI_CONFLICT: another process changed the view in the meantime. */
-static maki_status decide_and_run(maki_manage_work *work, maki_err *err)
+static maki_status decide_and_run(maki_manage_state *work, maki_err *err)
 {
     bool must_run = false;
     maki_summary_usage usage = work->report->usage;
@@ -263,9 +264,10 @@ static maki_status decide_and_run(maki_manage_work *work, maki_err *err)
 }
 
 /* The input with its tokens in those of the index. */
-static maki_manage_in scale_input(const maki_manage_in *in, const maki_summarizer *summarizer)
+static maki_manage_options scale_input(const maki_manage_options *in,
+                                       const maki_summarizer *summarizer)
 {
-    maki_manage_in own = *in;
+    maki_manage_options own = *in;
     own.scale = in->scale > 0 ? in->scale : 1;
     own.window /= own.scale;
     if (!(in->model_window > 0)) own.model_window = in->window;
@@ -275,13 +277,13 @@ static maki_manage_in scale_input(const maki_manage_in *in, const maki_summarize
     return own;
 }
 
-maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
+maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_options *in,
                                      maki_manage_report *out, maki_err *err)
 {
     enum { ATTEMPTS_MAX = 8 };
     cancellable summarizer = { { in->summarizer && in->summarizer->usable, run_cancellable, NULL },
                                in };
-    maki_manage_in own = scale_input(in, &summarizer.base);
+    maki_manage_options own = scale_input(in, &summarizer.base);
     double allowed = maki_run_limits_allowed(in->window, in->max_tokens);
     double target = maki_run_limits_target(in->window, in->max_tokens);
     maki_status st = MAKI_CONFLICT;
@@ -290,14 +292,14 @@ maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
     if (!(in->window >= 1) || in->other_tokens < 0)
         return maki_fail(err, MAKI_INVALID, "the window must be a number of tokens");
     for (int i = 0; st == MAKI_CONFLICT && i < ATTEMPTS_MAX; i++) {
-        maki_manage_work work = { .conv = conv,
-                                  .in = &own,
-                                  .report = out,
-                                  .began = began,
-                                  .allowed = allowed / own.scale,
-                                  .target = target / own.scale };
+        maki_manage_state work = { .conv = conv,
+                                   .in = &own,
+                                   .report = out,
+                                   .began = began,
+                                   .allowed = allowed / own.scale,
+                                   .target = target / own.scale };
         st = decide_and_run(&work, err);
-        out->within = !maki_manage_over(&work);
+        out->fits = !maki_manage_is_over_limit(&work);
     }
     out->ms = now_ms(conv) - began;
     out->counted = out->tokens_after;

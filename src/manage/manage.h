@@ -15,7 +15,7 @@
 #include "history/conv.h"
 #include "manage/policy.h"
 
-typedef struct maki_manage_in {
+typedef struct maki_manage_options {
     double scale; /* ratio of the model's tokens to those of the index; 0: 1 */
     double window;
     double model_window; /* for the logger, when `window` is less than that of the model; else 0 */
@@ -31,14 +31,14 @@ typedef struct maki_manage_in {
     const maki_policy *policy;
     const maki_summarizer *summarizer;
     const maki_logger *logger; /* context_check, compress_start ...; or NULL */
-    /* Called between steps and while messages are summarised; true ends the run with MAKI_CANCELLED.
+    /* Called between steps and while messages are summarized; true ends the run with MAKI_CANCELLED.
      * Or NULL. */
     bool (*cancelled)(void *ctx);
     void *cancel_ctx;
     /* Called when a run starts, with its reason and the token counts that led to it; or NULL. */
     void (*on_start)(void *ctx, const char *reason, double tokens, double window);
     void *start_ctx;
-} maki_manage_in;
+} maki_manage_options;
 
 enum {
     MAKI_STEP_RESULTS_MAX = 32,
@@ -68,22 +68,23 @@ typedef struct maki_manage_report {
     double tokens_before, tokens_after; /* with other_tokens, of the model */
     double counted;                     /* tokens_after as the index counts */
     double allowed, target; /* maximum tokens that may be sent; tokens that a run reduces to */
-    maki_view_change did;
-    maki_summary_usage usage;  /* of summarisers, also of those whose summary was not used */
-    maki_fact_coverage survey; /* of the last condense that stayed: facts kept and lost */
-    maki_err fell_back; /* error of the main summarizer, when the fallback was used; else MAKI_OK */
+    maki_view_change effect;
+    maki_summary_usage usage;    /* of summarizers, also of those whose summary was not used */
+    maki_fact_coverage coverage; /* of the last condense that stayed: facts kept and lost */
+    maki_err
+        fallback_reason; /* error of the main summarizer, when the fallback was used; else MAKI_OK */
     maki_step_result taken[MAKI_STEP_RESULTS_MAX];
     size_t taken_count;
     int64_t ms;
-    bool within; /* the view fits into `allowed` */
-    bool waits;  /* the threshold is reached, but a failed run is not repeated yet: backoff */
+    bool fits;        /* the view fits into `allowed` */
+    bool backing_off; /* the threshold is reached, but a failed run is not repeated yet: backoff */
     bool failed;
     uint64_t run; /* the event of its record, for maki_run_history_undo; 0: there was no run */
 } maki_manage_report;
 
 /* MAKI_OK also when nothing had to be done, or when it still does not fit (`within`).  MAKI_INVALID: the window or
  * other_tokens are out of range. */
-maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_in *in,
+maki_status maki_manage_conversation(maki_conv *conv, const maki_manage_options *in,
                                      maki_manage_report *out, maki_err *err);
 
 #endif

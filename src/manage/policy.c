@@ -39,7 +39,7 @@ static const maki_policy presets[] = {
         { MAKI_STEP_CONDENSE,      NEEDED, .min_saving = 0.2, .min_window = 8000 },
         { MAKI_STEP_WINDOW,        FAILED, .keep = 20 },
         { MAKI_STEP_TRUNCATE,      OVER,   .share = 0.5 },
-        { MAKI_STEP_LAST,          OVER,   .keep = 1 } } },
+        { MAKI_STEP_LAST_RESORT,          OVER,   .keep = 1 } } },
     { .name = "roo", .flags = MAKI_POLICY_KEEP_THREE, .step_count = 2, .steps = {
         { .kind = MAKI_STEP_CONDENSE, .when = ALWAYS },
         { MAKI_STEP_TRUNCATE,      FAILED | OVER, .share = 0.5 } } },

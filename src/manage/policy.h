@@ -17,7 +17,7 @@
 #include "config/policy_steps.h"
 
 /* Parameters of the presets and of the functions of the reference systems. */
-#define MAKI_PRUNE_SOFT_FROM 0.3 /* of the window: summarise the old messages */
+#define MAKI_PRUNE_SOFT_FROM 0.3 /* of the window: summarize the old messages */
 #define MAKI_PRUNE_HARD_FROM 0.5 /* of the window: remove them from the view */
 #define MAKI_PRUNE_TARGET    0.2 /* of the window, after a soft trim */
 /* Of tool output, in UTF-16 units. */

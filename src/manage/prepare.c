@@ -1,7 +1,7 @@
-/* prepare.c -- write notes (events `prepared`), find the valid ones, and condense with them.
+/* prepare.c -- write prepared summaries (events `prepared`), find the valid ones, and condense with them.
  *
- * A note is valid while the cover of the messages it replaces is still the same; this is checked at each
- * lookup (is_valid), so that nothing has to invalidate notes. */
+ * A prepared summary is valid while the cover of the messages it replaces is still the same; this is checked at each
+ * lookup (is_valid), so that nothing has to invalidate them. */
 #include "manage/prepare.h"
 
 #include <string.h>
@@ -16,29 +16,29 @@
 
 enum {
     HEX = 2 * MAKI_COVER_LEN,
-    NOTES_MAX = 8,         /* newest notes that are considered */
-    WORKING_MAX = 32 << 20 /* one summary, and the note of it */
+    PREPARED_MAX = 8,      /* newest prepared summaries that are considered */
+    WORKING_MAX = 32 << 20 /* one summary, and its event */
 };
 
-#define LOWER_MARK 10.0 /* percent below the threshold */
+#define MARGIN_PERCENT 10.0 /* percent below the threshold */
 
 bool maki_prepare_due(const maki_summary_settings *settings, double percent, double threshold)
 {
     double mark = settings->background_percent;
-    if (!(mark > 0)) mark = threshold - LOWER_MARK;
+    if (!(mark > 0)) mark = threshold - MARGIN_PERCENT;
     return settings->background && percent >= mark && percent < threshold;
 }
 
-/* ---- notes ------------------------------------------------------------------------------------------------ */
+/* ---- prepared summaries ----------------------------------------------------------------------------------- */
 
-/* The fields of a note, without its summary. */
-typedef struct note {
+/* The fields of a prepared summary, without its summary. */
+typedef struct prepared_event {
     uint64_t ev, before, covers, tokens;
     char cover[HEX];
-} note;
+} prepared_event;
 
-/* False: this event is not a note, or not a valid one. */
-static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
+/* False: this event is not a prepared summary, or not a valid one. */
+static bool read_prepared(uint64_t ev, maki_str row, maki_str *event, prepared_event *out)
 {
     maki_str cover;
     if (!maki_str_has(row, MAKI_LIT("\"type\":\"prepared\"")))
@@ -47,29 +47,30 @@ static bool read_note(uint64_t ev, maki_str row, maki_str *event, note *out)
     if (!maki_json_field_in(*event, "type", "prepared")) return false;
     if (!maki_json_string_field(*event, "cover", &cover)) return false;
     if (maki_json_inside(cover).len != HEX) return false;
-    *out = (note){ .ev = ev,
-                   .before = maki_json_uint_field(*event, MAKI_LIT("before")),
-                   .covers = maki_json_uint_field(*event, MAKI_LIT("covers")),
-                   .tokens = maki_json_uint_field(*event, MAKI_LIT("tokens")) };
+    *out = (prepared_event){ .ev = ev,
+                             .before = maki_json_uint_field(*event, MAKI_LIT("before")),
+                             .covers = maki_json_uint_field(*event, MAKI_LIT("covers")),
+                             .tokens = maki_json_uint_field(*event, MAKI_LIT("tokens")) };
     memcpy(out->cover, maki_json_inside(cover).ptr, HEX);
     return true;
 }
 
-/* The newest notes, oldest of them first. */
-typedef struct notes {
-    note items[NOTES_MAX];
+/* The newest prepared summaries, oldest of them first. */
+typedef struct prepared_list {
+    prepared_event items[PREPARED_MAX];
     size_t count;
-} notes;
+} prepared_list;
 
-static maki_status collect_note(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)
+static maki_status collect_prepared(void *ctx, uint64_t ev, maki_str row, uint64_t at,
+                                    maki_err *err)
 {
-    notes *n = ctx;
+    prepared_list *n = ctx;
     maki_str event;
-    note candidate;
+    prepared_event candidate;
     (void)at;
     (void)err;
-    if (!read_note(ev, row, &event, &candidate)) return MAKI_OK;
-    if (n->count == NOTES_MAX) memmove(n->items, n->items + 1, --n->count * sizeof n->items[0]);
+    if (!read_prepared(ev, row, &event, &candidate)) return MAKI_OK;
+    if (n->count == PREPARED_MAX) memmove(n->items, n->items + 1, --n->count * sizeof n->items[0]);
     n->items[n->count++] = candidate;
     return MAKI_OK;
 }
@@ -87,8 +88,8 @@ static uint64_t messages_from(const maki_view *view, uint64_t seq)
     return 0;
 }
 
-/* Does a condense that keeps what is after the note cover the same messages? */
-static maki_status is_valid(maki_conv *conv, const note *n, uint64_t keep, bool *valid,
+/* Does a condense that keeps what is after a prepared summary cover the same messages? */
+static maki_status is_valid(maki_conv *conv, const prepared_event *n, uint64_t keep, bool *valid,
                             maki_err *err)
 {
     char cover[HEX + 1];
@@ -106,15 +107,15 @@ static maki_status is_valid(maki_conv *conv, const note *n, uint64_t keep, bool 
 
 maki_status maki_prepared_find(maki_conv *conv, size_t keep, maki_prepared *out, maki_err *err)
 {
-    notes all = { .count = 0 };
+    prepared_list all = { .count = 0 };
     const maki_view *view;
     *out = (maki_prepared){ 0 };
     maki_status st = maki_log_refresh(maki_conv_log(conv), err);
-    if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), collect_note, &all, err);
+    if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), collect_prepared, &all, err);
     for (size_t i = all.count; st == MAKI_OK && i > 0 && !out->event; i--) {
-        const note *n = &all.items[i - 1];
+        const prepared_event *n = &all.items[i - 1];
         bool valid = false;
-        st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+        st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
         uint64_t kept = st == MAKI_OK ? messages_from(view, n->before) : 0;
         if (kept == 0 || kept < keep) continue;
         st = is_valid(conv, n, kept, &valid, err);
@@ -123,9 +124,9 @@ maki_status maki_prepared_find(maki_conv *conv, size_t keep, maki_prepared *out,
     return st;
 }
 
-/* ---- using a note ---------------------------------------------------------------------------------------------- */
+/* ---- using a prepared summary ---------------------------------------------------------------------------------------------- */
 
-/* The newest note with a cover, and its summary. */
+/* The newest prepared summary with a cover, and its summary. */
 typedef struct search {
     char cover[HEX + 1];
     maki_arena *arena;
@@ -133,7 +134,7 @@ typedef struct search {
     maki_summary summary;
 } search;
 
-static void read_survey(maki_str event, maki_fact_coverage *out)
+static void read_coverage(maki_str event, maki_fact_coverage *out)
 {
     maki_str lost = maki_json_first(event, "lost", MAKI_JSON_ARRAY);
     *out = (maki_fact_coverage){ .measured = true,
@@ -148,15 +149,15 @@ static maki_status match_cover(void *ctx, uint64_t ev, maki_str row, uint64_t at
 {
     search *s = ctx;
     maki_str event, text;
-    note candidate;
+    prepared_event candidate;
     (void)at;
-    if (!read_note(ev, row, &event, &candidate) || memcmp(candidate.cover, s->cover, HEX) != 0)
+    if (!read_prepared(ev, row, &event, &candidate) || memcmp(candidate.cover, s->cover, HEX) != 0)
         return MAKI_OK;
     if (!maki_json_string_field(event, "summary", &text)) return MAKI_OK;
     s->event = ev;
     s->summary.text =
         maki_arena_copy(s->arena, maki_json_text(text, s->arena)); /* the row is freed */
-    read_survey(event, &s->summary.survey);
+    read_coverage(event, &s->summary.coverage);
     return maki_arena_status(s->arena, err);
 }
 
@@ -168,7 +169,7 @@ static maki_status find_cover(maki_conv *conv, const unsigned char cover[MAKI_CO
     return maki_log_each_event(maki_conv_log(conv), match_cover, out, err);
 }
 
-/* A summarizer that returns the note of the same cover, and without one runs `fallback`. */
+/* A summarizer that returns the prepared summary of the same cover, and without one runs `fallback`. */
 typedef struct prepared_source {
     maki_conv *conv;
     const maki_summarizer *fallback;
@@ -207,11 +208,11 @@ maki_status maki_prepared_condense(maki_conv *conv, const unsigned char *expect,
     return maki_conv_condense(conv, expect, keep, &prepared_summarizer, out, err);
 }
 
-/* ---- writing a note --------------------------------------------------------------------------------------------- */
+/* ---- writing a prepared summary --------------------------------------------------------------------------------------------- */
 
-static maki_status write_note(maki_conv *conv, const maki_covered *covered, uint64_t tokens,
-                              const maki_summary *summary, maki_arena *arena, uint64_t *event,
-                              maki_err *err)
+static maki_status write_prepared(maki_conv *conv, const maki_covered *covered, uint64_t tokens,
+                                  const maki_summary *summary, maki_arena *arena, uint64_t *event,
+                                  maki_err *err)
 {
     char cover[HEX + 1];
     maki_json_build build;
@@ -222,7 +223,7 @@ static maki_status write_note(maki_conv *conv, const maki_covered *covered, uint
     maki_jw_print(&build.w, "{'cover':%z,'before':%i,'covers':%i,'tokens':%i", cover,
                   covered->before, covered->tokens, tokens);
     maki_summary_usage_write(&build.w, &summary->usage);
-    maki_fact_coverage_write(&build.w, &summary->survey);
+    maki_fact_coverage_write(&build.w, &summary->coverage);
     maki_jw_print(&build.w, "'summary':%s}", summary->text);
     maki_status st = maki_json_build_end(&build, arena, &fields, err);
     if (st == MAKI_OK)
@@ -250,21 +251,20 @@ static maki_status prepare(maki_conv *conv, size_t keep, const maki_summarizer *
     maki_summary summary;
     search existing = { .event = 0 };
     uint64_t tokens = 0;
-    maki_status st = maki_conv_summarise(conv, keep, &measured, arena, &covered, &summary, err);
+    maki_status st = maki_conv_summarize(conv, keep, &measured, arena, &covered, &summary, err);
     out->usage = summary.usage;
-    out->survey = summary.survey;
-    out->fell_back = summary.fell_back;
-    if (st != MAKI_OK || summary.fell_back.status != MAKI_OK) return st;
+    out->coverage = summary.coverage;
+    out->fallback_reason = summary.fallback_reason;
+    if (st != MAKI_OK || summary.fallback_reason.status != MAKI_OK) return st;
     st = count(env, summary.text, &tokens, err);
     if (st == MAKI_OK && tokens >= covered.tokens)
-        return maki_refuse(err, "CONTEXT_GREW",
-                           "the summary is not shorter than what it stands for");
+        return maki_refuse(err, "CONTEXT_GREW", "the summary is not shorter than what it replaces");
     if (st == MAKI_OK) st = maki_log_refresh(maki_conv_log(conv), err);
     if (st == MAKI_OK) st = find_cover(conv, covered.cover, arena, &existing, err);
     if (st != MAKI_OK) return st;
     out->event = existing.event;
     if (existing.event) return MAKI_OK; /* another process was faster */
-    st = write_note(conv, &covered, tokens, &summary, arena, &out->event, err);
+    st = write_prepared(conv, &covered, tokens, &summary, arena, &out->event, err);
     out->written = st == MAKI_OK;
     return st;
 }
@@ -272,7 +272,7 @@ static maki_status prepare(maki_conv *conv, size_t keep, const maki_summarizer *
 maki_status maki_prepare(const maki_env *env, const char *path, size_t keep,
                          const maki_summarizer *summarizer, maki_prepare_report *out, maki_err *err)
 {
-    maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv_options options = { .durability = MAKI_DURABILITY_SYNC, .threads = 1 };
     maki_arena arena = maki_arena_new(env->alloc, WORKING_MAX);
     maki_prepared already = { 0 };
     maki_conv *conv = NULL;

@@ -36,7 +36,7 @@ static void read_input(maki_pruning_call *call, maki_str input)
     maki_tool_args args = maki_tool_args_of(input);
     size_t arguments = maki_json_count(input) - (args.path.len > 0);
     size_t commands = args.command.len > 0;
-    call->kind = maki_tool_kind_by(call->kind, &args);
+    call->kind = maki_tool_kind_by_command(call->kind, &args);
     if (commands && args.command.len == 0)
         arguments--; /* it was the name of the operation, not a parameter of it */
     if (args.path.len == 0) {
@@ -182,7 +182,7 @@ static maki_status visit_block(maki_pruning *p, maki_pruning_part piece, maki_st
 static maki_status visit_row(maki_pruning *p, const maki_view_message *seen, maki_err *err)
 {
     maki_str content, block;
-    unsigned role = seen->row.flags & MAKI_FACT_ROLE;
+    unsigned role = seen->row.flags & MAKI_ROW_ROLE;
     maki_pruning_part piece = { .row = seen->json, .seq = seen->seq, .position = p->position };
     maki_status st = MAKI_OK;
     if (!maki_json_get(seen->json, MAKI_LIT("content"), &content)) return MAKI_OK;
@@ -205,7 +205,7 @@ static maki_status on_message(void *ctx, const maki_view_message *seen, maki_err
     maki_status st = MAKI_OK;
     if (p->done || p->count == MAKI_EDITS_MAX) return MAKI_CANCELLED;
     if (seen->seq && !(seen->row.flags & MAKI_ROW_BAD)) {
-        if (seen->row.flags & MAKI_FACT_CALLS) st = add_calls(p, seen->json, err);
+        if (seen->row.flags & MAKI_ROW_CALLS) st = add_calls(p, seen->json, err);
         if (st == MAKI_OK) st = visit_row(p, seen, err);
     }
     p->position++;
@@ -229,7 +229,7 @@ static maki_status tail_of(const maki_view *view, size_t n, uint64_t *tail, maki
             maki_status st = maki_log_row(item->log, seq, &row, err);
             if (st != MAKI_OK) return st;
             at--;
-            if ((row.flags & MAKI_FACT_ROLE) != MAKI_ROLE_ASSISTANT || --n > 0) continue;
+            if ((row.flags & MAKI_ROW_ROLE) != MAKI_ROLE_ASSISTANT || --n > 0) continue;
             *tail = at;
             return MAKI_OK;
         }
@@ -239,14 +239,14 @@ static maki_status tail_of(const maki_view *view, size_t n, uint64_t *tail, maki
 
 static maki_status find_old_range(maki_pruning *p, maki_err *err)
 {
-    maki_status st = maki_conv_view(p->work->conv, MAKI_NOW, MAKI_NOW, &p->view, err);
-    if (st == MAKI_OK) st = maki_view_lead(p->view, &p->lead, err);
+    maki_status st = maki_conv_view(p->work->conv, MAKI_NEWEST, MAKI_NEWEST, &p->view, err);
+    if (st == MAKI_OK) st = maki_view_fixed_prefix(p->view, &p->lead, err);
     if (st == MAKI_OK)
         st = tail_of(p->view, p->step->keep ? p->step->keep : KEEP_DEFAULT, &p->tail, err);
     return st;
 }
 
-uint64_t maki_pruning_shown(const maki_trim *trim, uint64_t units)
+uint64_t maki_pruning_shown_units(const maki_trim *trim, uint64_t units)
 {
     uint64_t removed = 0;
     if (!trim || trim->restores) return units;
@@ -256,7 +256,7 @@ uint64_t maki_pruning_shown(const maki_trim *trim, uint64_t units)
     return removed < units ? units - removed : 0;
 }
 
-maki_status maki_pruning_limit(maki_manage_work *work, const maki_step *step, double *tokens,
+maki_status maki_pruning_limit(maki_manage_state *work, const maki_step *step, double *tokens,
                                maki_err *err)
 {
     maki_pruning p = { .work = work, .step = step };
@@ -270,7 +270,7 @@ maki_status maki_pruning_limit(maki_manage_work *work, const maki_step *step, do
             maki_row row;
             st = maki_log_row(item->log, seq, &row, err);
             bool old = at >= p.lead && at < p.tail && st == MAKI_OK;
-            if (old && (row.flags & MAKI_FACT_ANSWERS)) *tokens += row.tokens;
+            if (old && (row.flags & MAKI_ROW_ANSWERS)) *tokens += row.tokens;
         }
     }
     return st;
@@ -326,7 +326,7 @@ static maki_status visit_view(maki_pruning *p, maki_err *err)
     return st == MAKI_CANCELLED ? MAKI_OK : st;
 }
 
-static maki_status open_pruning(maki_manage_work *work, const maki_step *step,
+static maki_status open_pruning(maki_manage_state *work, const maki_step *step,
                                 maki_pruning_part_fn fn, void *ctx, maki_pruning **out,
                                 maki_err *err)
 {
@@ -349,7 +349,7 @@ static void close_pruning(maki_pruning *p)
     maki_delete(alloc, p);
 }
 
-maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,
+maki_status maki_pruning_scan(maki_manage_state *work, const maki_step *step,
                               maki_pruning_part_fn fn, void *ctx, maki_err *err)
 {
     maki_pruning *p = NULL;
@@ -360,8 +360,9 @@ maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,
     return st;
 }
 
-maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki_pruning_part_fn fn,
-                             void *ctx, maki_step_effect *effect, maki_err *err)
+maki_status maki_pruning_run(maki_manage_state *work, const maki_step *step,
+                             maki_pruning_part_fn fn, void *ctx, maki_step_effect *effect,
+                             maki_err *err)
 {
     maki_pruning *p = NULL;
     bool full = true;

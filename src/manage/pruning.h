@@ -51,7 +51,7 @@ typedef maki_status (*maki_pruning_part_fn)(maki_pruning *p, const maki_pruning_
                                             maki_err *err);
 
 struct maki_pruning {
-    maki_manage_work *work;
+    maki_manage_state *work;
     const maki_step *step;
     maki_pruning_part_fn fn;
     void *ctx;
@@ -76,17 +76,18 @@ maki_status maki_pruning_text(maki_pruning *p, maki_str *out, maki_err *err, con
     MAKI_PRINTF(4, 5);
 
 /* Visit all parts of the view without changing anything. */
-maki_status maki_pruning_scan(maki_manage_work *work, const maki_step *step,
+maki_status maki_pruning_scan(maki_manage_state *work, const maki_step *step,
                               maki_pruning_part_fn fn, void *ctx, maki_err *err);
 /* Visit all parts and write the edits that were added, with as few events as possible. */
-maki_status maki_pruning_run(maki_manage_work *work, const maki_step *step, maki_pruning_part_fn fn,
-                             void *ctx, maki_step_effect *effect, maki_err *err);
+maki_status maki_pruning_run(maki_manage_state *work, const maki_step *step,
+                             maki_pruning_part_fn fn, void *ctx, maki_step_effect *effect,
+                             maki_err *err);
 
 /* The units of a text of `units` that are shown with this trim (or NULL). */
-uint64_t maki_pruning_shown(const maki_trim *trim, uint64_t units);
+uint64_t maki_pruning_shown_units(const maki_trim *trim, uint64_t units);
 
 /* An upper bound of what pruning tool output can save, from the index alone. */
-maki_status maki_pruning_limit(maki_manage_work *work, const maki_step *step, double *tokens,
+maki_status maki_pruning_limit(maki_manage_state *work, const maki_step *step, double *tokens,
                                maki_err *err);
 
 #endif

@@ -48,7 +48,7 @@ static bool read_record(maki_str row, record *out)
     return true;
 }
 
-static void write_record(maki_jw *w, const maki_manage_in *in, const maki_manage_report *r,
+static void write_record(maki_jw *w, const maki_manage_options *in, const maki_manage_report *r,
                          maki_status why)
 {
     maki_jw_print(w,
@@ -56,11 +56,11 @@ static void write_record(maki_jw *w, const maki_manage_in *in, const maki_manage
                   "'messagesRemoved':%i,'ms':%i",
                   maki_reason_name(r->reason), maki_step_name(r->action),
                   (int64_t)maki_scaled_tokens(r->tokens_before, in->scale),
-                  (int64_t)maki_scaled_tokens(r->tokens_after, in->scale), r->did.hidden, r->ms);
+                  (int64_t)maki_scaled_tokens(r->tokens_after, in->scale), r->effect.hidden, r->ms);
     maki_summary_usage_write(w, &r->usage);
-    if (r->survey.measured)
-        maki_jw_print(w, "'factsKept':%i,'factsLost':%i", r->survey.kept, r->survey.lost);
-    maki_fallback_write(w, &r->fell_back);
+    if (r->coverage.measured)
+        maki_jw_print(w, "'factsKept':%i,'factsLost':%i", r->coverage.kept, r->coverage.lost);
+    maki_fallback_write(w, &r->fallback_reason);
     if (why == MAKI_CANCELLED) maki_jw_field_bool(w, "cancelled", true);
     if (why != MAKI_OK && why != MAKI_CANCELLED)
         maki_jw_field_text(w, "error", maki_status_name(why));
@@ -68,7 +68,7 @@ static void write_record(maki_jw *w, const maki_manage_in *in, const maki_manage
     maki_jw_end_object(w);
 }
 
-maki_status maki_run_history_record(maki_conv *conv, maki_plan *plan, const maki_manage_in *in,
+maki_status maki_run_history_record(maki_conv *conv, maki_plan *plan, const maki_manage_options *in,
                                     maki_manage_report *report, maki_status why, maki_err *err)
 {
     maki_json_build build;
@@ -109,7 +109,8 @@ static void read_row(newest *n, maki_str row)
 }
 
 /* A run that was undone counts as failed: else the next request would do it again at once. */
-static maki_status apply_undo(maki_conv *conv, newest *n, const maki_manage_in *in, maki_err *err)
+static maki_status apply_undo(maki_conv *conv, newest *n, const maki_manage_options *in,
+                              maki_err *err)
 {
     const maki_view *view;
     maki_view_totals then;
@@ -123,7 +124,7 @@ static maki_status apply_undo(maki_conv *conv, newest *n, const maki_manage_in *
     return MAKI_OK;
 }
 
-maki_status maki_run_history_backoff(maki_conv *conv, double tokens, const maki_manage_in *in,
+maki_status maki_run_history_backoff(maki_conv *conv, double tokens, const maki_manage_options *in,
                                      bool *out, maki_err *err)
 {
     maki_log *log = maki_conv_log(conv);
@@ -161,13 +162,13 @@ static maki_status match_run(void *ctx, uint64_t ev, maki_str row, uint64_t at, 
     return MAKI_OK;
 }
 
-maki_status maki_run_history_undo(maki_conv *conv, uint64_t run, maki_run_undone *out,
+maki_status maki_run_history_undo(maki_conv *conv, uint64_t run, maki_run_undo_report *out,
                                   maki_err *err)
 {
     search s = { .conv = conv, .run = run };
     maki_change change;
     maki_view_totals now;
-    *out = (maki_run_undone){ 0 };
+    *out = (maki_run_undo_report){ 0 };
     maki_status st = maki_log_refresh(maki_conv_log(conv), err);
     if (st == MAKI_OK) st = maki_conv_total_now(conv, &now, err);
     if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), match_run, &s, err);
@@ -181,7 +182,7 @@ maki_status maki_run_history_undo(maki_conv *conv, uint64_t run, maki_run_undone
     out->run = s.found.ev;
     out->events = maki_conv_active_events(conv, s.found.first, s.found.last);
     st = maki_conv_undo_run(conv, s.found.first, s.found.last, &change, err);
-    out->did = change.did;
+    out->effect = change.effect;
     out->tokens_before = (double)change.tokens_before;
     out->tokens_after = (double)change.tokens_after;
     return st;

@@ -74,7 +74,7 @@ typedef struct names {
     maki_str agent, provider, model, profile;
 } names;
 
-static names names_of(const maki_run_limits_in *in)
+static names names_of(const maki_run_limits_options *in)
 {
     names n = { .config = in->config };
     n.agent = in->agent.len ? in->agent : MAKI_LIT("default");
@@ -134,7 +134,8 @@ static void find_window(const names *n, double from_caller, maki_run_limits *out
     out->window_set = i < 3;
 }
 
-static maki_status guard_window(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err)
+static maki_status guard_window(const maki_run_limits_options *in, maki_run_limits *out,
+                                maki_err *err)
 {
     double minimum = number_at(in->config, "window.minimum", MAKI_WINDOW_REFUSE);
     double warn = number_at(in->config, "window.warning", MAKI_WINDOW_WARN);
@@ -172,7 +173,7 @@ static double recommended(maki_str model)
 }
 
 /* The profile's own threshold; false: none. */
-static bool own_threshold(const maki_run_limits_in *in, const names *n, double *percent)
+static bool own_threshold(const maki_run_limits_options *in, const names *n, double *percent)
 {
     char path[PATH_MAX];
     *percent = in->profile_threshold;
@@ -187,7 +188,7 @@ static bool own_threshold(const maki_run_limits_in *in, const names *n, double *
     return false;
 }
 
-static double general_threshold(const maki_run_limits_in *in)
+static double general_threshold(const maki_run_limits_options *in)
 {
     return in->percent > 0
                ? in->percent
@@ -195,12 +196,12 @@ static double general_threshold(const maki_run_limits_in *in)
 }
 
 /* Is the session's own threshold effective?  What the caller sets for this run wins. */
-static bool by_session(const maki_run_limits_in *in)
+static bool by_session(const maki_run_limits_options *in)
 {
     return in->session_percent > 0 && !(in->percent > 0) && !in->has_profile_threshold;
 }
 
-static double percent_of(const maki_run_limits_in *in, const names *n, maki_run_limits *out)
+static double percent_of(const maki_run_limits_options *in, const names *n, maki_run_limits *out)
 {
     if (by_session(in)) return in->session_percent;
     double own = 0, general = general_threshold(in);
@@ -220,7 +221,7 @@ static double percent_of(const maki_run_limits_in *in, const names *n, maki_run_
     return recommended(n->model) > 0 ? recommended(n->model) : maki_strategy_of(n->model).threshold;
 }
 
-static void find_threshold(const maki_run_limits_in *in, const names *n, maki_run_limits *out)
+static void find_threshold(const maki_run_limits_options *in, const names *n, maki_run_limits *out)
 {
     bool automatic = in->config ? maki_config_flag(in->config, "autoCondenseContext") : true;
     if (in->has_automatic) automatic = in->automatic;
@@ -238,7 +239,7 @@ static void find_threshold(const maki_run_limits_in *in, const names *n, maki_ru
 
 /* ---- the rest ---------------------------------------------------------------------------------------------- */
 
-static void find_keep(const maki_run_limits_in *in, const names *n, maki_run_limits *out)
+static void find_keep(const maki_run_limits_options *in, const names *n, maki_run_limits *out)
 {
     double profile = profile_number(n, "keepMessages");
     out->keep_set = true;
@@ -254,7 +255,7 @@ static void find_keep(const maki_run_limits_in *in, const names *n, maki_run_lim
     }
 }
 
-static double max_tokens_of(const maki_run_limits_in *in, const names *n)
+static double max_tokens_of(const maki_run_limits_options *in, const names *n)
 {
     double agent_tokens = number_of(n->config, "agents", n->agent, "maxTokens");
     if (in->max_tokens > 0) return in->max_tokens;
@@ -266,7 +267,8 @@ static void copy_name(maki_str name, char out[MAKI_PROFILE_MAX])
     (void)maki_str_copy(maki_utf8_truncate(name, MAKI_PROFILE_MAX - 1), out, MAKI_PROFILE_MAX);
 }
 
-maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err)
+maki_status maki_run_limits_of(const maki_run_limits_options *in, maki_run_limits *out,
+                               maki_err *err)
 {
     names n = names_of(in);
     *out = (maki_run_limits){ .max_tokens = max_tokens_of(in, &n) };

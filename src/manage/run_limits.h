@@ -21,7 +21,7 @@
 #include "base/logger.h"
 
 /* The options of the caller; zeroed: none.  Strings are borrowed for the call. */
-typedef struct maki_run_limits_in {
+typedef struct maki_run_limits_options {
     const maki_config *config; /* NULL: the defaults */
     const maki_logger *logger; /* for warnings; or NULL */
     maki_str model;            /* of the request; len 0: the agent's, then the provider's */
@@ -36,7 +36,7 @@ typedef struct maki_run_limits_in {
     double tokens;                 /* autoCondenseContextTokens; 0: not set */
     bool has_profile_threshold;    /* the caller has a threshold for the profile */
     double profile_threshold;
-} maki_run_limits_in;
+} maki_run_limits_options;
 
 enum { MAKI_PROFILE_MAX = 256 };
 
@@ -61,7 +61,8 @@ typedef struct maki_run_limits {
 } maki_run_limits;
 
 /* MAKI_REFUSED WINDOW_TOO_SMALL: it is under window.minimum. */
-maki_status maki_run_limits_of(const maki_run_limits_in *in, maki_run_limits *out, maki_err *err);
+maki_status maki_run_limits_of(const maki_run_limits_options *in, maki_run_limits *out,
+                               maki_err *err);
 
 /* The tokens of the window that are reserved for the answer: min(max_tokens or 8192, a quarter). */
 double maki_run_limits_reserved(double window, double max_tokens);

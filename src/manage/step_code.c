@@ -216,7 +216,7 @@ static maki_status replace_code(maki_pruning *p, const maki_pruning_part *piece,
     return maki_pruning_add(p, piece, cuts, count, err);
 }
 
-maki_status maki_step_shrink_code(maki_manage_work *work, const maki_step *step,
+maki_status maki_step_shrink_code(maki_manage_state *work, const maki_step *step,
                                   maki_step_effect *effect, maki_err *err)
 {
     maki_status st = maki_pruning_run(work, step, replace_code, NULL, effect, err);

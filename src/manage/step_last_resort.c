@@ -41,7 +41,7 @@ static void update_largest(largest *l, uint64_t seq, const maki_row *row)
 {
     uint64_t tokens = shown_tokens(l->view, seq, row->tokens);
     if (tokens <= l->tokens || tokens >= l->below) return;
-    if ((row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM || (row->flags & MAKI_ROW_BAD)) return;
+    if ((row->flags & MAKI_ROW_ROLE) == MAKI_ROLE_SYSTEM || (row->flags & MAKI_ROW_BAD)) return;
     if (maki_view_pinned(l->view, seq)) return;
     l->seq = seq;
     l->tokens = tokens;
@@ -74,8 +74,8 @@ static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint
         if (!maki_apply_trims_find(row, i, 0, &string) ||
             maki_json_kind_of(string) != MAKI_JSON_STRING)
             continue;
-        uint64_t n = maki_pruning_shown(maki_view_trim(view, seq, i, 0),
-                                        maki_json_units(maki_json_inside(string)));
+        uint64_t n = maki_pruning_shown_units(maki_view_trim(view, seq, i, 0),
+                                              maki_json_units(maki_json_inside(string)));
         if (n <= *units) continue;
         *units = n;
         *block = i;
@@ -84,7 +84,7 @@ static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint
 }
 
 /* Keep the head of a text and a shorter tail. */
-static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block, maki_str row,
+static maki_status cut_middle(maki_manage_state *r, uint64_t seq, uint32_t block, maki_str row,
                               uint64_t remaining, maki_change *change, maki_err *err)
 {
     char note[120];
@@ -103,7 +103,7 @@ static maki_status cut_middle(maki_manage_work *r, uint64_t seq, uint32_t block,
 }
 
 /* Trim one message by the excess, and a little more. */
-static maki_status trim_message(maki_manage_work *r, const largest *l, maki_buf *row,
+static maki_status trim_message(maki_manage_state *r, const largest *l, maki_buf *row,
                                 maki_step_effect *effect, maki_err *err)
 {
     maki_change change;
@@ -129,16 +129,16 @@ static maki_status trim_message(maki_manage_work *r, const largest *l, maki_buf 
     return maki_manage_count(r, &r->report->tokens_after, err);
 }
 
-static maki_status trim_largest(maki_manage_work *r, bool include_lead, maki_step_effect *effect,
+static maki_status trim_largest(maki_manage_state *r, bool include_lead, maki_step_effect *effect,
                                 maki_err *err)
 {
     maki_status st = MAKI_OK;
     uint64_t below = UINT64_MAX;
     maki_buf row = maki_buf_new(maki_log_env(maki_conv_log(r->conv))->alloc, (size_t)MAKI_ROW_MAX);
-    while (st == MAKI_OK && maki_manage_over(r)) {
+    while (st == MAKI_OK && maki_manage_is_over_limit(r)) {
         largest l = { .below = below };
-        st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &l.view, err);
-        if (st == MAKI_OK && !include_lead) st = maki_view_lead(l.view, &l.lead, err);
+        st = maki_conv_view(r->conv, MAKI_NEWEST, MAKI_NEWEST, &l.view, err);
+        if (st == MAKI_OK && !include_lead) st = maki_view_fixed_prefix(l.view, &l.lead, err);
         if (st == MAKI_OK) st = find_largest(&l, err);
         if (st != MAKI_OK || l.seq == 0) break;
         below = l.tokens; /* each is tried once */
@@ -148,22 +148,23 @@ static maki_status trim_largest(maki_manage_work *r, bool include_lead, maki_ste
     return st;
 }
 
-static maki_status trim_until(maki_manage_work *r, maki_step_effect *effect, maki_err *err)
+static maki_status trim_until(maki_manage_state *r, maki_step_effect *effect, maki_err *err)
 {
     maki_status st = trim_largest(r, false, effect, err);
     return st == MAKI_OK ? trim_largest(r, true, effect, err) : st;
 }
 
-maki_status maki_manage_trim(maki_manage_work *r, maki_err *err)
+maki_status maki_manage_trim(maki_manage_state *r, maki_err *err)
 {
     return trim_until(r, NULL, err);
 }
 
-maki_status maki_step_last(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
-                           maki_err *err)
+maki_status maki_step_last_resort(maki_manage_state *r, const maki_step *step,
+                                  maki_step_effect *effect, maki_err *err)
 {
     maki_change change;
-    maki_status st = maki_conv_window(r->conv, NULL, step->keep ? step->keep : 1, &change, err);
+    maki_status st =
+        maki_conv_keep_newest(r->conv, NULL, step->keep ? step->keep : 1, &change, err);
     if (st == MAKI_OK) {
         maki_step_effect_event(effect, &change);
         r->report->action = step->kind;

@@ -154,7 +154,7 @@ static maki_status replace_by_pointer(maki_pruning *p, const maki_pruning_part *
     return add_pointer(p, piece, to, units, "The same output came again later", none, err);
 }
 
-maki_status maki_step_prune_repeats(maki_manage_work *work, const maki_step *step,
+maki_status maki_step_prune_repeats(maki_manage_state *work, const maki_step *step,
                                     maki_step_effect *effect, maki_err *err)
 {
     const maki_alloc *alloc = maki_log_env(maki_conv_log(work->conv))->alloc;
@@ -165,6 +165,6 @@ maki_status maki_step_prune_repeats(maki_manage_work *work, const maki_step *ste
     if (st == MAKI_OK) st = maki_pruning_run(work, step, replace_by_pointer, table, effect, err);
     alloc->resize(alloc, table, sizeof *table, 0);
     if (st == MAKI_OK && effect->count == 0)
-        return maki_refuse(err, "NOTHING_TO_DO", "nothing old is in the view twice");
+        return maki_refuse(err, "NOTHING_TO_DO", "there are no duplicates in old messages");
     return st;
 }

@@ -44,7 +44,7 @@ static maki_status trim_output(maki_pruning *p, const maki_pruning_part *piece, 
     const maki_step *step = p->step;
     if (!prunable(step, piece)) return MAKI_OK;
     uint64_t units = units_of(piece), kept = step->head_chars + step->tail_chars;
-    uint64_t shown = maki_pruning_shown(piece->trim, units);
+    uint64_t shown = maki_pruning_shown_units(piece->trim, units);
     maki_cut cut = { step->head_chars, units - step->tail_chars, { "", 0 } };
     if (units <= step->max_chars || kept >= units) {
         t->chars += shown;
@@ -73,7 +73,7 @@ static maki_status clear_output(maki_pruning *p, const maki_pruning_part *piece,
     return st == MAKI_OK ? maki_pruning_add(p, piece, &cut, 1, err) : st;
 }
 
-maki_status maki_step_prune_tools(maki_manage_work *work, const maki_step *step,
+maki_status maki_step_prune_tools(maki_manage_state *work, const maki_step *step,
                                   maki_step_effect *effect, maki_err *err)
 {
     tools t = { 0 };

@@ -1,6 +1,6 @@
 /* steps.c -- decide which steps of a policy run, keep or undo their effects; the steps that hide messages.
  *
- * In:     a run (maki_manage_work) on a plan: nothing is written to the log here.
+ * In:     a run (maki_manage_state) on a plan: nothing is written to the log here.
  * Out:    the plan with the effects of the steps that stay; a result for each step in the report.
  * Always: a step that saves less than min_saving is undone; steps with must_reach are pending until the first step
  *         without it, and are then undone together unless they reached the target.  The pruning steps are in step_*.c. */
@@ -17,7 +17,7 @@ enum {
     REPEATS_MAX = 24
 }; /* of one step: each halves the messages, so no conversation needs more */
 
-maki_status maki_manage_count(maki_manage_work *r, double *tokens, maki_err *err)
+maki_status maki_manage_count(maki_manage_state *r, double *tokens, maki_err *err)
 {
     maki_view_totals totals;
     if (r->in->cancelled && r->in->cancelled(r->in->cancel_ctx))
@@ -27,17 +27,17 @@ maki_status maki_manage_count(maki_manage_work *r, double *tokens, maki_err *err
     return st;
 }
 
-static maki_status count_again(maki_manage_work *r, maki_err *err)
+static maki_status count_again(maki_manage_state *r, maki_err *err)
 {
     return maki_manage_count(r, &r->report->tokens_after, err);
 }
 
-bool maki_manage_over(const maki_manage_work *r)
+bool maki_manage_is_over_limit(const maki_manage_state *r)
 {
     return r->report->tokens_after > r->report->allowed;
 }
 
-double maki_step_target(const maki_manage_work *r, const maki_step *step)
+double maki_step_target(const maki_manage_state *r, const maki_step *step)
 {
     return step->target > 0 ? step->target * r->in->window : r->report->target;
 }
@@ -50,25 +50,25 @@ void maki_step_effect_event(maki_step_effect *effect, const maki_change *change)
 
 /* ---- what each step does ---------------------------------------------------------------------------------- */
 
-static size_t keep_of(const maki_manage_work *r, const maki_step *step)
+static size_t keep_of(const maki_manage_state *r, const maki_step *step)
 {
     return step->keep ? step->keep : r->in->keep ? r->in->keep : MAKI_CONDENSE_KEEP;
 }
 
 /* The effect of a step that hides messages. */
-static maki_status finish_hide(maki_manage_work *r, maki_status st, const maki_change *change,
+static maki_status finish_hide(maki_manage_state *r, maki_status st, const maki_change *change,
                                maki_step_effect *effect)
 {
     maki_summary_usage_add(&r->report->usage, &change->usage);
     if (st != MAKI_OK) return st;
     maki_step_effect_event(effect, change);
-    effect->survey = change->survey;
-    effect->fell_back = change->fell_back;
+    effect->coverage = change->coverage;
+    effect->fallback_reason = change->fallback_reason;
     return MAKI_OK;
 }
 
-maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
-                               maki_err *err)
+maki_status maki_step_condense(maki_manage_state *r, const maki_step *step,
+                               maki_step_effect *effect, maki_err *err)
 {
     maki_change change = { 0 };
     double target = maki_step_target(r, step) - r->in->other_tokens;
@@ -80,7 +80,7 @@ maki_status maki_step_condense(maki_manage_work *r, const maki_step *step, maki_
     return finish_hide(r, st, &change, effect);
 }
 
-maki_status maki_step_soft_trim(maki_manage_work *r, const maki_step *step,
+maki_status maki_step_soft_trim(maki_manage_state *r, const maki_step *step,
                                 maki_step_effect *effect, maki_err *err)
 {
     maki_change change = { 0 };
@@ -91,7 +91,7 @@ maki_status maki_step_soft_trim(maki_manage_work *r, const maki_step *step,
     return finish_hide(r, st, &change, effect);
 }
 
-maki_status maki_step_hard_clear(maki_manage_work *r, const maki_step *step,
+maki_status maki_step_hard_clear(maki_manage_state *r, const maki_step *step,
                                  maki_step_effect *effect, maki_err *err)
 {
     maki_change change = { 0 };
@@ -99,16 +99,16 @@ maki_status maki_step_hard_clear(maki_manage_work *r, const maki_step *step,
     return finish_hide(r, st, &change, effect);
 }
 
-maki_status maki_step_window(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
+maki_status maki_step_window(maki_manage_state *r, const maki_step *step, maki_step_effect *effect,
                              maki_err *err)
 {
     maki_change change = { 0 };
-    maki_status st = maki_conv_window(r->conv, NULL, keep_of(r, step), &change, err);
+    maki_status st = maki_conv_keep_newest(r->conv, NULL, keep_of(r, step), &change, err);
     return finish_hide(r, st, &change, effect);
 }
 
-maki_status maki_step_truncate(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
-                               maki_err *err)
+maki_status maki_step_truncate(maki_manage_state *r, const maki_step *step,
+                               maki_step_effect *effect, maki_err *err)
 {
     maki_change change = { 0 };
     double share = step->share > 0 ? step->share : 0.5;
@@ -116,10 +116,10 @@ maki_status maki_step_truncate(maki_manage_work *r, const maki_step *step, maki_
     return finish_hide(r, st, &change, effect);
 }
 
-static maki_status call_step(maki_manage_work *r, const maki_step *step, maki_step_effect *effect,
+static maki_status call_step(maki_manage_state *r, const maki_step *step, maki_step_effect *effect,
                              maki_err *err)
 {
-    typedef maki_status (*step_fn)(maki_manage_work *, const maki_step *, maki_step_effect *,
+    typedef maki_status (*step_fn)(maki_manage_state *, const maki_step *, maki_step_effect *,
                                    maki_err *);
 #define FN(kind, name, fn, ...) [MAKI_STEP_##kind] = fn,
     static const step_fn fns[MAKI_STEP_KINDS] = { MAKI_STEP_MAP(FN) };
@@ -129,7 +129,7 @@ static maki_status call_step(maki_manage_work *r, const maki_step *step, maki_st
 
 /* ---- running one --------------------------------------------------------------------------------------------- */
 
-static maki_step_result *add_result(maki_manage_work *r, maki_step_kind kind)
+static maki_step_result *add_result(maki_manage_state *r, maki_step_kind kind)
 {
     maki_manage_report *report = r->report;
     maki_step_result *result = report->taken_count < MAKI_STEP_RESULTS_MAX
@@ -145,28 +145,28 @@ static void set_refused(maki_step_result *result, const char *code)
 }
 
 /* Undo the part of the plan added since `plan` began. */
-static maki_status undo_step(maki_manage_work *r, maki_plan *plan, maki_err *err)
+static maki_status undo_step(maki_manage_state *r, maki_plan *plan, maki_err *err)
 {
     maki_plan_rollback(plan);
     return count_again(r, err);
 }
 
 /* Save the report before the first of the steps that may have to be undone. */
-static void save_report(maki_manage_work *r, const maki_plan *before,
+static void save_report(maki_manage_state *r, const maki_plan *before,
                         const maki_step_result *result)
 {
     const maki_manage_report *report = r->report;
     if (r->pending) return;
     r->before = *before;
     r->saved.action = report->action;
-    r->saved.survey = report->survey;
-    r->saved.fell_back = report->fell_back;
+    r->saved.coverage = report->coverage;
+    r->saved.fallback_reason = report->fallback_reason;
     r->pending_from =
         result == &r->unreported ? report->taken_count : (size_t)(result - report->taken);
 }
 
 /* After the last of the steps that must reach the target together: undo them if they did not. */
-static maki_status resolve_pending(maki_manage_work *r, maki_err *err)
+static maki_status resolve_pending(maki_manage_state *r, maki_err *err)
 {
     bool pending = r->pending;
     r->pending = false;
@@ -175,14 +175,14 @@ static maki_status resolve_pending(maki_manage_work *r, maki_err *err)
     for (size_t i = r->pending_from; i < r->report->taken_count; i++)
         r->report->taken[i].undone = r->report->taken[i].event != 0;
     r->report->action = r->saved.action;
-    r->report->survey = r->saved.survey;
-    r->report->fell_back = r->saved.fell_back;
+    r->report->coverage = r->saved.coverage;
+    r->report->fallback_reason = r->saved.fallback_reason;
     r->failed = true;
     return st;
 }
 
 /* Measure a step that was not refused: undo it, or report it. */
-static maki_status measure_step(maki_manage_work *r, const maki_step *step,
+static maki_status measure_step(maki_manage_state *r, const maki_step *step,
                                 const maki_step_effect *effect, maki_plan *plan, double before,
                                 maki_step_result *result, bool *progress, maki_err *err)
 {
@@ -195,17 +195,17 @@ static maki_status measure_step(maki_manage_work *r, const maki_step *step,
                                        maki_reduction(before, r->report->tokens_after)),
                              MAKI_KV_S("action", maki_str_of(maki_step_name(step->kind))),
                              MAKI_KV_S("session", maki_conv_id(r->conv)) };
-        if (maki_step_needs(step->kind) & MAKI_STEP_SUMMARISES)
+        if (maki_step_needs(step->kind) & MAKI_STEP_SUMMARIZES)
             maki_log_event(r->in->logger, MAKI_WARN, "compress_insufficient", values, 3);
         result->undone = true;
         return undo_step(r, plan, err);
     }
     *progress = r->report->tokens_after < before;
-    if (*progress && step->kind != MAKI_STEP_LAST) /* it sets the action itself */
+    if (*progress && step->kind != MAKI_STEP_LAST_RESORT) /* it sets the action itself */
         r->report->action = step->kind;
-    if (effect->survey.measured) {
-        r->report->survey = effect->survey;
-        r->report->fell_back = effect->fell_back;
+    if (effect->coverage.measured) {
+        r->report->coverage = effect->coverage;
+        r->report->fallback_reason = effect->fallback_reason;
     }
     if (step->must_reach) {
         r->pending = true;
@@ -215,7 +215,7 @@ static maki_status measure_step(maki_manage_work *r, const maki_step *step,
 }
 
 /* Run a step.  *progress: tokens were saved.  A refused step is not a failure of the run. */
-static maki_status run_step(maki_manage_work *r, const maki_step *step, bool *progress,
+static maki_status run_step(maki_manage_state *r, const maki_step *step, bool *progress,
                             maki_err *err)
 {
     maki_step_effect effect = { .count = 0 };
@@ -242,12 +242,12 @@ static maki_status run_step(maki_manage_work *r, const maki_step *step, bool *pr
 
 /* A forced run does something even when it is not needed.  Steps that must reach a target which is reached
  * already would not. */
-static bool is_forced(const maki_manage_work *r, const maki_step *step)
+static bool is_forced(const maki_manage_state *r, const maki_step *step)
 {
     return r->in->force && !step->must_reach && r->report->tokens_after == r->report->tokens_before;
 }
 
-static bool is_due(const maki_manage_work *r, const maki_step *step)
+static bool is_due(const maki_manage_state *r, const maki_step *step)
 {
     double tokens = r->report->tokens_after, usage = tokens / r->in->window;
     bool needed = tokens > maki_step_target(r, step) || is_forced(r, step);
@@ -255,21 +255,21 @@ static bool is_due(const maki_manage_work *r, const maki_step *step)
     if (step->below > 0 && usage >= step->below) return false;
     if ((step->when & MAKI_WHEN_NEEDED) && !needed) return false;
     if ((step->when & MAKI_WHEN_FAILED) && !r->failed) return false;
-    return !(step->when & MAKI_WHEN_OVER) || maki_manage_over(r);
+    return !(step->when & MAKI_WHEN_OVER) || maki_manage_is_over_limit(r);
 }
 
 /* Why a step that is due cannot do anything; *code NULL: it can. */
-static maki_status find_obstacle(maki_manage_work *r, const maki_step *step, const char **code,
+static maki_status find_obstacle(maki_manage_state *r, const maki_step *step, const char **code,
                                  maki_err *err)
 {
     const maki_view *view;
     double bound = 0, required = r->report->tokens_after - maki_step_target(r, step);
     *code = NULL;
     if (r->in->window * r->in->scale < step->min_window) *code = "WINDOW_TOO_SMALL";
-    if (r->in->truncate_only && (maki_step_needs(step->kind) & MAKI_STEP_SUMMARISES))
+    if (r->in->truncate_only && (maki_step_needs(step->kind) & MAKI_STEP_SUMMARIZES))
         *code = "AUTO_CONDENSE_OFF";
     if (step->min_messages) {
-        maki_status st = maki_conv_view(r->conv, MAKI_NOW, MAKI_NOW, &view, err);
+        maki_status st = maki_conv_view(r->conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
         if (st != MAKI_OK) return st;
         if (maki_view_count(view) < step->min_messages) *code = "NOT_ENOUGH_MESSAGES";
     }
@@ -279,7 +279,7 @@ static maki_status find_obstacle(maki_manage_work *r, const maki_step *step, con
     return st;
 }
 
-static maki_status run_if_due(maki_manage_work *r, const maki_step *step, maki_err *err)
+static maki_status run_if_due(maki_manage_state *r, const maki_step *step, maki_err *err)
 {
     bool progress = true;
     const char *code = NULL;
@@ -294,13 +294,13 @@ static maki_status run_if_due(maki_manage_work *r, const maki_step *step, maki_e
     }
     st = run_step(r, step, &progress, err);
     bool again = step->when & MAKI_WHEN_OVER;
-    for (int i = 1; st == MAKI_OK && again && progress && maki_manage_over(r) && i < REPEATS_MAX;
-         i++)
+    for (int i = 1;
+         st == MAKI_OK && again && progress && maki_manage_is_over_limit(r) && i < REPEATS_MAX; i++)
         st = run_step(r, step, &progress, err);
     return st;
 }
 
-maki_status maki_manage_steps(maki_manage_work *r, maki_err *err)
+maki_status maki_manage_steps(maki_manage_state *r, maki_err *err)
 {
     const maki_policy *policy = r->in->policy;
     maki_status st = MAKI_OK;

@@ -110,7 +110,7 @@ static void append_framing(maki_conn *conn, const maki_reply *reply)
         conn_append(conn, MAKI_LIT("Transfer-Encoding: chunked\r\n"));
     bool empty =
         conn->framing == MAKI_FRAME_NONE && !conn->head_only && !has_no_body(reply->status);
-    if (!reply->says_length && (conn->framing == MAKI_FRAME_LENGTH || empty)) {
+    if (!reply->has_content_length && (conn->framing == MAKI_FRAME_LENGTH || empty)) {
         unsigned long long length = empty ? 0 : reply->length;
         int n = snprintf(line, sizeof line, "Content-Length: %llu\r\n", length);
         conn_append(conn, (maki_str){ line, (size_t)n });

@@ -72,7 +72,7 @@ static void *resize(void *p, size_t size)
     return larger;
 }
 
-void maki_event_memory_use(void)
+void maki_event_memory_install(void)
 {
     void *region = maki_reserve_pages(REGION_SIZE);
     if (!region) return;

@@ -7,6 +7,6 @@
 #define MAKI_NET_EVENT_MEMORY_H
 
 /* Install it for the process, before any other call of libevent.  If no memory can be reserved, malloc is used. */
-void maki_event_memory_use(void);
+void maki_event_memory_install(void);
 
 #endif

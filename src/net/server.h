@@ -114,11 +114,11 @@ typedef struct maki_reply {
     int status;
     maki_str reason; /* may be empty */
     /* Lines "Name: value\r\n", sent unchanged.  The server adds Connection, Transfer-Encoding and, unless
-     * `says_length`, Content-Length. */
+     * `has_content_length`, Content-Length. */
     maki_str fields;
     maki_framing framing;
-    uint64_t length;  /* if MAKI_FRAME_LENGTH */
-    bool says_length; /* Content-Length is one of `fields` */
+    uint64_t length;         /* if MAKI_FRAME_LENGTH */
+    bool has_content_length; /* Content-Length is one of `fields` */
 } maki_reply;
 
 /* Begin the response, once per request.  For HEAD, the body that follows is not sent, whatever the framing. */

@@ -12,14 +12,14 @@
 maki_status maki_context_use_read(const maki_op_call *call, maki_conv *conv, maki_context_use *out,
                                   maki_err *err)
 {
-    maki_run_limits_in given = { .config = call->m->config,
-                                 .model = maki_in_text(call, "model"),
-                                 .window = maki_in_number(call, "window", 0) };
+    maki_run_limits_options given = { .config = call->m->config,
+                                      .model = maki_input_text(call, "model"),
+                                      .window = maki_input_number(call, "window", 0) };
     maki_status st = maki_arena_status(call->arena, err);
     return st == MAKI_OK ? maki_context_use_of(conv, &given, out, err) : st;
 }
 
-void maki_put_threshold(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy)
+void maki_write_threshold(maki_jw *out, const maki_run_limits *limits, const maki_policy *policy)
 {
     double percent = maki_policy_threshold(policy, limits->threshold);
     if (percent <= MAKI_THRESHOLD_MAX) maki_jw_field_number(out, "threshold", percent);
@@ -27,15 +27,15 @@ void maki_put_threshold(maki_jw *out, const maki_run_limits *limits, const maki_
         maki_jw_field_number(out, "thresholdTokens", limits->threshold_tokens);
 }
 
-void maki_put_usage(maki_jw *out, const maki_context_use *use, double tokens)
+void maki_write_context_use(maki_jw *out, const maki_context_use *use, double tokens)
 {
     char percent[24];
-    double window = use->figures.window;
+    double window = use->limits.window;
     snprintf(percent, sizeof percent, "%.0f%%", 100 * tokens / window);
     maki_jw_print(out, "'contextUsage':%z,'tokens':%f,'window':%f", percent, tokens, window);
 }
 
-void maki_put_view_change(maki_jw *out, const maki_view_change *did)
+void maki_write_view_change(maki_jw *out, const maki_view_change *effect)
 {
     char words[MAKI_VIEW_CHANGE_MAX];
     maki_view_change_text(did, words);

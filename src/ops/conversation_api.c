@@ -34,8 +34,8 @@ struct maki_conversation {
     char path[MAKI_PATH_MAX];
 };
 
-void maki_watch_counting(maki *m, maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
-                         void *ctx)
+void maki_use_progress(maki *m, maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
+                       void *ctx)
 {
     m->counting = fn;
     m->counting_ctx = ctx;
@@ -54,7 +54,7 @@ maki_status maki_conversation_open(maki *m, const char *path, maki_open_mode mod
                                        .checked = true, /* maki_conversation_append */
                                        .read_only = mode == MAKI_OPEN_READ,
                                        .share_index = mode == MAKI_OPEN_READ_SHARED,
-                                       .durability = MAKI_SYNC,
+                                       .durability = MAKI_DURABILITY_SYNC,
                                        .threads = m->threads,
                                        .progress = m->counting,
                                        .progress_ctx = m->counting_ctx };
@@ -181,21 +181,21 @@ maki_status maki_conversation_effect(maki_conversation *c, uint64_t ev, maki_eff
                                      maki_err *err)
 {
     maki_change did;
-    maki_run_limits_in none = { .config = c->m->config };
-    maki_status st = maki_conv_step(c->conv, ev, &did, err);
+    maki_run_limits_options none = { .config = c->m->config };
+    maki_status st = maki_conv_event_effect(c->conv, ev, &did, err);
     if (st == MAKI_OK && !c->use) {
         c->use = maki_new(c->alloc, maki_context_use);
         st = c->use ? maki_context_use_of(c->conv, &none, c->use, err) : maki_fail_nomem(err);
     }
     if (st != MAKI_OK) return st;
-    *out = (maki_effect){ did.did.hidden,
-                          did.did.restored,
-                          did.did.shortened,
-                          did.did.expanded,
+    *out = (maki_effect){ did.effect.hidden,
+                          did.effect.restored,
+                          did.effect.shortened,
+                          did.effect.expanded,
                           maki_context_tokens(c->use, (double)did.tokens_before),
                           maki_context_tokens(c->use, (double)did.tokens_after),
                           "" };
-    maki_view_change_text(&did.did, out->effect);
+    maki_view_change_text(&did.effect, out->effect);
     return MAKI_OK;
 }
 
@@ -230,7 +230,7 @@ double maki_model_scale(const char *model)
 
 maki_status maki_conversation_import(maki *m, const char *source, const char *path,
                                      const char *format, const maki_import_hooks *hooks,
-                                     maki_imported *out, maki_err *err)
+                                     maki_import_result *out, maki_err *err)
 {
     char file[MAKI_PATH_MAX];
     struct stat st_file;
@@ -238,13 +238,13 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
     maki_import_options options = { .format = format };
     maki_import_report report = { 0 };
     maki_conv_options conv_options = { .create = true,
-                                       .durability = MAKI_LAZY,
+                                       .durability = MAKI_DURABILITY_AT_END,
                                        .threads = m->threads };
     maki_status st = maki_conversation_path(m, path, file, sizeof file, err);
     if (st != MAKI_OK) return st;
     if (m->env.files->stat(m->env.files, AT_FDCWD, file, &st_file) == 0 && st_file.st_size > 0) {
         return maki_fail(err, MAKI_CONFLICT,
-                         "%.150s exists already; an import creates a new conversation", file);
+                         "%.150s already exists; an import creates a new conversation", file);
     }
     if (hooks) {
         options.progress = hooks->progress;
@@ -258,8 +258,8 @@ maki_status maki_conversation_import(maki *m, const char *source, const char *pa
         maki_conv_erase_new(&m->env, file);
         return st;
     }
-    *out = (maki_imported){ report.format, report.messages, report.events, report.skipped,
-                            report.other };
+    *out = (maki_import_result){ report.format, report.messages, report.events, report.skipped,
+                                 report.other };
     return MAKI_OK;
 }
 
@@ -290,16 +290,16 @@ static maki_status visit_finding(void *ctx, const maki_finding *f, maki_err *err
 
 maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
                                      void (*fn)(void *ctx, const maki_damage *damage), void *ctx,
-                                     maki_proof *out, maki_err *err)
+                                     maki_verification *out, maki_err *err)
 {
     char file[MAKI_PATH_MAX];
     damage_visitor visitor = { fn, ctx };
     maki_verify_result verified = { 0 };
-    maki_fact_state state = { .alloc = m->env.alloc };
+    maki_recent_calls state = { .alloc = m->env.alloc };
     maki_token_counter counter;
     maki_token_counter_init(&counter, &m->env);
-    maki_log_options options = { .family = MAKI_INDEX_FAMILY,
-                                 .facts = maki_facts_of,
+    maki_log_options options = { .family = MAKI_INDEX_ENCODING,
+                                 .facts = maki_row_facts_of,
                                  .facts_ctx = &state,
                                  .tokens = maki_token_counter_row,
                                  .tokens_ctx = &counter,
@@ -314,6 +314,7 @@ maki_status maki_conversation_verify(maki *m, const char *path, bool repair,
                                       err);
     }
     maki_token_counter_close(&counter);
-    *out = (maki_proof){ verified.messages, verified.events, verified.findings, verified.damage };
+    *out = (maki_verification){ verified.messages, verified.events, verified.findings,
+                                verified.damage };
     return st;
 }

@@ -39,39 +39,39 @@ static bool find_value(const maki_op_call *call, maki_str name, maki_str *value)
     return found;
 }
 
-bool maki_in(const maki_op_call *call, const char *name, maki_str *value)
+bool maki_input_value(const maki_op_call *call, const char *name, maki_str *value)
 {
     return find_value(call, maki_str_of(name), value) &&
            maki_json_kind_of(*value) != MAKI_JSON_NULL;
 }
 
-double maki_in_number(const maki_op_call *call, const char *name, double fallback)
+double maki_input_number(const maki_op_call *call, const char *name, double fallback)
 {
     maki_str value;
-    return maki_in(call, name, &value) ? maki_json_double(value) : fallback;
+    return maki_input_value(call, name, &value) ? maki_json_double(value) : fallback;
 }
 
-bool maki_in_bool(const maki_op_call *call, const char *name, bool fallback)
+bool maki_input_bool(const maki_op_call *call, const char *name, bool fallback)
 {
     maki_str value;
-    return maki_in(call, name, &value) ? maki_json_true(value) : fallback;
+    return maki_input_value(call, name, &value) ? maki_json_true(value) : fallback;
 }
 
-maki_str maki_in_string(const maki_op_call *call, const char *name)
+maki_str maki_input_string(const maki_op_call *call, const char *name)
 {
     maki_str value;
-    return maki_in(call, name, &value) ? value : MAKI_LIT("\"\"");
+    return maki_input_value(call, name, &value) ? value : MAKI_LIT("\"\"");
 }
 
-maki_str maki_in_text(const maki_op_call *call, const char *name)
+maki_str maki_input_text(const maki_op_call *call, const char *name)
 {
-    return maki_json_text(maki_in_string(call, name), call->arena);
+    return maki_json_text(maki_input_string(call, name), call->arena);
 }
 
-maki_status maki_in_cstring(const maki_op_call *call, const char *name, char *out, size_t capacity,
-                            maki_err *err)
+maki_status maki_input_cstring(const maki_op_call *call, const char *name, char *out,
+                               size_t capacity, maki_err *err)
 {
-    maki_str value = maki_in_string(call, name), text = maki_json_text(value, call->arena);
+    maki_str value = maki_input_string(call, name), text = maki_json_text(value, call->arena);
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     if (text.len >= capacity || memchr(text.ptr, '\0', text.len))
@@ -104,7 +104,7 @@ double maki_field_now(const maki_op_call *call)
 {
     const maki_clock *clock = call->m->env.clock;
     maki_str value;
-    if (maki_in(call, "now", &value) ||
+    if (maki_input_value(call, "now", &value) ||
         (call->outer.len && maki_field(call->outer, "now", &value))) {
         return maki_json_double(value);
     }
@@ -116,7 +116,7 @@ maki_status maki_field_messages(const maki_op_call *call, const char *name, maki
 {
     maki_str value;
     *out = (maki_msgs){ 0 };
-    if (!maki_in(call, name, &value)) return MAKI_OK;
+    if (!maki_input_value(call, name, &value)) return MAKI_OK;
     return maki_msgs_read(value, (maki_where){ name, call->base }, call->arena, out, err);
 }
 
@@ -144,8 +144,8 @@ maki_status maki_field_invalid(const maki_op_call *call, maki_str value, maki_er
     return maki_fail(err, MAKI_INVALID, "%s, at byte %zu", reason, position(call, value));
 }
 
-maki_status maki_field_want(const maki_op_call *call, maki_str value, const char *name,
-                            maki_json_kind wanted, maki_err *err)
+maki_status maki_field_check_kind(const maki_op_call *call, maki_str value, const char *name,
+                                  maki_json_kind wanted, maki_err *err)
 {
     maki_json_kind kind = maki_json_kind_of(value);
     bool same = kind == wanted;
@@ -174,7 +174,7 @@ maki_status maki_field_nested(const maki_op_call *call, maki_str object, const c
         if (!maki_field(object, fields->name, &value)) continue;
         maki_str full = maki_arena_print(call->arena, "%s.%s", outer, fields->name);
         maki_status st = maki_arena_status(call->arena, err);
-        if (st == MAKI_OK) st = maki_field_want(call, value, full.ptr, fields->kind, err);
+        if (st == MAKI_OK) st = maki_field_check_kind(call, value, full.ptr, fields->kind, err);
         if (st != MAKI_OK) return st;
         store(value, fields, out);
     }
@@ -187,11 +187,11 @@ static const struct type_row {
     const char *name;
     maki_json_kind kind;
 } types[] = {
-    { "messages", MAKI_JSON_ARRAY }, { "array", MAKI_JSON_ARRAY },
-    { "object", MAKI_JSON_OBJECT },  { "message", MAKI_JSON_OBJECT },
-    { "moment", MAKI_JSON_OBJECT },  { "string", MAKI_JSON_STRING },
-    { "path", MAKI_JSON_STRING },    { "conversation", MAKI_JSON_STRING },
-    { "number", MAKI_JSON_NUMBER },  { "count", MAKI_JSON_NUMBER },
+    { "messages", MAKI_JSON_ARRAY },  { "array", MAKI_JSON_ARRAY },
+    { "object", MAKI_JSON_OBJECT },   { "message", MAKI_JSON_OBJECT },
+    { "revision", MAKI_JSON_OBJECT }, { "string", MAKI_JSON_STRING },
+    { "path", MAKI_JSON_STRING },     { "conversation", MAKI_JSON_STRING },
+    { "number", MAKI_JSON_NUMBER },   { "count", MAKI_JSON_NUMBER },
     { "boolean", MAKI_JSON_BOOL },
 };
 
@@ -205,7 +205,7 @@ static maki_status check_type(const maki_op_call *call, const maki_op_field *fie
 {
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
         if (!is_type(field, maki_str_of(types[i].name))) continue;
-        maki_status st = maki_field_want(call, value, field->name, types[i].kind, err);
+        maki_status st = maki_field_check_kind(call, value, field->name, types[i].kind, err);
         if (st != MAKI_OK || !is_type(field, MAKI_LIT("count"))) return st;
         double count = maki_json_double(value);
         if (count >= 0 && count == floor(count) && count <= 9007199254740992.0) return MAKI_OK;
@@ -275,7 +275,8 @@ maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_
     for (const maki_op_field *field = fields; st == MAKI_OK && field->name; field++) {
         maki_str value, name = maki_str_of(field->name);
         bool is_any = is_type(field, MAKI_LIT("any")); /* which may be null */
-        bool present = is_any ? find_value(call, name, &value) : maki_in(call, field->name, &value);
+        bool present =
+            is_any ? find_value(call, name, &value) : maki_input_value(call, field->name, &value);
         if (present || !field->required || (step && maki_str_is(name, MAKI_LIT("messages"))))
             continue;
         st = maki_fail(err, MAKI_INVALID,
@@ -285,7 +286,7 @@ maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_
     return st;
 }
 
-maki_status maki_form_choose(maki_op_call *call, const maki_op_row *row, size_t *form,
+maki_status maki_form_select(maki_op_call *call, const maki_op_row *row, size_t *form,
                              maki_err *err)
 {
     const maki_op_info *op = &row->info;
@@ -298,7 +299,7 @@ maki_status maki_form_choose(maki_op_call *call, const maki_op_row *row, size_t 
     maki_status st = maki_fields_index(call, err);
     if (st != MAKI_OK || op->form_count < 2) return st;
     const char *a = op->forms[0].chosen_by, *b = op->forms[1].chosen_by;
-    bool has_a = maki_in(call, a, &value), has_b = maki_in(call, b, &value);
+    bool has_a = maki_input_value(call, a, &value), has_b = maki_input_value(call, b, &value);
     *form = has_b;
     if (has_a != has_b) return MAKI_OK;
     if (has_a) return maki_field_invalid(call, call->input, err, "give %s or %s, not both", a, b);

@@ -58,7 +58,8 @@ static bool match_id(void *ctx, const char *agent)
     if (agent[0] == '.') return true;
     snprintf(l->path, l->capacity, "%s/%s/sessions/%s.jsonl", l->agents, agent, l->name);
     l->is_id = is_file(l->files, l->path);
-    if (l->is_id || !maki_name_other(maki_str_of(l->name), other, sizeof other)) return !l->is_id;
+    if (l->is_id || !maki_file_name_alternative(maki_str_of(l->name), other, sizeof other))
+        return !l->is_id;
     snprintf(l->path, l->capacity, "%s/%s/sessions/%s.jsonl", l->agents, agent, other);
     l->is_id = is_file(l->files, l->path);
     return !l->is_id;
@@ -77,7 +78,7 @@ static bool match_file_prefix(void *ctx, const char *file)
 {
     session_search *l = ctx;
     maki_str stem;
-    if (!maki_name_of_file(file, &stem) || !maki_str_starts(stem, maki_str_of(l->name)))
+    if (!maki_file_name_stem(file, &stem) || !maki_str_starts(stem, maki_str_of(l->name)))
         return true;
     add_candidate(l, stem);
     if (l->matches++ == 0) snprintf(l->path, l->capacity, "%s/%s", l->sessions, file);
@@ -103,7 +104,7 @@ static maki_status find_key(const maki_env *env, const char *state, const char *
     maki_session_key key;
     maki_session session;
     maki_session_index_report report;
-    maki_session_index_in index = { .home = state, .agent = agent };
+    maki_session_index_query index = { .home = state, .agent = agent };
     maki_status st = maki_session_key_parse(maki_str_of(name), &arena, &key, NULL);
     bool is_key = st == MAKI_OK && key.agent_id.len < sizeof agent;
     *found = false;
@@ -154,7 +155,7 @@ static maki_status find_session(const maki *m, const char *name, char *path, siz
     (void)files->list(files, l.agents, match_name, &l);
     if (l.status != MAKI_OK) return l.status;
     if (l.matches > 1)
-        return maki_fail(err, MAKI_INVALID, "several sessions are called %.30s: %s; give the key",
+        return maki_fail(err, MAKI_INVALID, "several sessions are named %.30s: %s; give the key",
                          name, l.ids);
     if (l.matches == 1) return MAKI_OK;
     if (strlen(name) >= PREFIX_MIN) (void)files->list(files, l.agents, match_prefix, &l);

@@ -17,7 +17,7 @@ enum { NAME_MAX = 4096, FINDINGS_MAX = 100 };
 static maki_status open_named(const maki_op_call *call, maki_conversation **out, maki_err *err)
 {
     char name[NAME_MAX];
-    maki_status st = maki_in_cstring(call, "conversation", name, NAME_MAX, err);
+    maki_status st = maki_input_cstring(call, "conversation", name, NAME_MAX, err);
     return st == MAKI_OK ? maki_conversation_open(call->m, name, MAKI_OPEN, out, err) : st;
 }
 
@@ -108,8 +108,8 @@ maki_status maki_op_history_export(maki_op_call *call, maki_jw *out, maki_err *e
     maki_str given;
     maki_revision at;
     maki_conversation *c = NULL;
-    maki_status st = maki_in_cstring(call, "format", format, NAME_MAX, err);
-    if (!maki_in(call, "format", &given)) strcpy(format, "roo");
+    maki_status st = maki_input_cstring(call, "format", format, NAME_MAX, err);
+    if (!maki_input_value(call, "format", &given)) strcpy(format, "roo");
     if (st == MAKI_OK) st = open_named(call, &c, err);
     if (st == MAKI_OK) {
         lines_sink sink = { .out = out, .lines = strcmp(format, "lines") == 0 };
@@ -129,11 +129,11 @@ maki_status maki_op_history_import(maki_op_call *call, maki_jw *out, maki_err *e
 {
     char name[NAME_MAX], source[NAME_MAX], format[NAME_MAX];
     maki_str given;
-    maki_imported imported;
-    bool named = maki_in(call, "format", &given);
-    maki_status st = maki_in_cstring(call, "conversation", name, NAME_MAX, err);
-    if (st == MAKI_OK) st = maki_in_cstring(call, "source", source, NAME_MAX, err);
-    if (st == MAKI_OK) st = maki_in_cstring(call, "format", format, NAME_MAX, err);
+    maki_import_result imported;
+    bool named = maki_input_value(call, "format", &given);
+    maki_status st = maki_input_cstring(call, "conversation", name, NAME_MAX, err);
+    if (st == MAKI_OK) st = maki_input_cstring(call, "source", source, NAME_MAX, err);
+    if (st == MAKI_OK) st = maki_input_cstring(call, "format", format, NAME_MAX, err);
     if (st != MAKI_OK) return st;
     st = maki_conversation_import(call->m, source, name, named ? format : NULL, NULL, &imported,
                                   err);
@@ -166,9 +166,9 @@ static void add_finding(void *ctx, const maki_damage *d)
 static maki_status run_verify(maki_op_call *call, bool repair, maki_jw *out, maki_err *err)
 {
     char name[NAME_MAX];
-    maki_proof proof = { 0 };
+    maki_verification proof = { 0 };
     findings f = { .json = maki_buf_new(call->m->env.alloc, 1 << 20) };
-    maki_status st = maki_in_cstring(call, "conversation", name, NAME_MAX, err);
+    maki_status st = maki_input_cstring(call, "conversation", name, NAME_MAX, err);
     if (st == MAKI_OK) {
         st = maki_conversation_verify(call->m, name, repair, add_finding, &f, &proof, err);
     }
@@ -193,5 +193,5 @@ maki_status maki_op_history_verify(maki_op_call *call, maki_jw *out, maki_err *e
 
 maki_status maki_op_history_fsck(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    return run_verify(call, maki_in_bool(call, "repair", false), out, err);
+    return run_verify(call, maki_input_bool(call, "repair", false), out, err);
 }

@@ -42,7 +42,7 @@ const maki_op_field *maki_op_command_field(const maki_op_info *op, const char *n
     return field->name ? field : NULL;
 }
 
-bool maki_op_command_names(const maki_op_bound_command *bound)
+bool maki_op_command_takes_conversation(const maki_op_bound_command *bound)
 {
     for (const maki_op_argument *a = bound->command->arguments; a->shape; a++) {
         if (strcmp(a->field, "conversation") == 0) return false;
@@ -58,10 +58,10 @@ static bool is_word(const maki_op_argument *argument)
 }
 
 static maki_status add_word(const maki_op_bound_command *bound, const char *word,
-                            maki_op_typed *out, maki_err *err)
+                            maki_op_parsed_args *out, maki_err *err)
 {
     const maki_op_argument *a = bound->command->arguments;
-    if (maki_op_command_names(bound) && !out->conversation) {
+    if (maki_op_command_takes_conversation(bound) && !out->conversation) {
         out->conversation = word;
         return MAKI_OK;
     }
@@ -74,22 +74,22 @@ static maki_status add_word(const maki_op_bound_command *bound, const char *word
     return maki_fail(err, MAKI_INVALID, "too many arguments: %.60s", word);
 }
 
-static maki_status check_words(const maki_op_bound_command *bound, const maki_op_typed *typed,
+static maki_status check_words(const maki_op_bound_command *bound, const maki_op_parsed_args *args,
                                maki_err *err)
 {
     const maki_op_argument *a = bound->command->arguments;
-    if (maki_op_command_names(bound) && !typed->conversation)
+    if (maki_op_command_takes_conversation(bound) && !args->conversation)
         return maki_fail(err, MAKI_INVALID, "missing: %s",
                          strcmp(bound->group, "session") == 0 ? "ID" : "PATH");
     for (size_t i = 0; a[i].shape; i++) {
-        if (is_word(&a[i]) && a[i].shape[0] != '[' && !typed->values[i])
+        if (is_word(&a[i]) && a[i].shape[0] != '[' && !args->values[i])
             return maki_fail(err, MAKI_INVALID, "missing: %s", a[i].shape);
     }
     return MAKI_OK;
 }
 
 maki_status maki_op_command_read(const maki_op_bound_command *bound, int argc, char **argv,
-                                 maki_op_typed *out, maki_err *err)
+                                 maki_op_parsed_args *out, maki_err *err)
 {
     const maki_op_argument *a = bound->command->arguments;
     maki_option options[MAKI_OP_ARGUMENTS + 1] = { { .shape = "--json" } };
@@ -98,7 +98,7 @@ maki_status maki_op_command_read(const maki_op_bound_command *bound, int argc, c
     char command[40];
     maki_option_kind kind;
     maki_status st = MAKI_OK;
-    *out = (maki_op_typed){ .json = false };
+    *out = (maki_op_parsed_args){ .json = false };
     for (size_t i = 0; a[i].shape; i++) {
         if (a[i].shape[0] != '-') continue;
         argument_of[count] = i;
@@ -168,7 +168,7 @@ static maki_status write_value(maki_jw *w, const maki_op_argument *argument, con
     }
     if (strcmp(type, "count") == 0 || strcmp(type, "number") == 0)
         return write_number(w, argument->shape, value, err);
-    if (strcmp(type, "moment") == 0) return write_revision(w, value, err);
+    if (strcmp(type, "revision") == 0) return write_revision(w, value, err);
     if (strcmp(type, "boolean") == 0)
         maki_jw_raw(w, maki_str_of(value));
     else
@@ -192,19 +192,19 @@ static maki_status write_argument(maki_jw *w, const maki_op_info *op,
     return write_value(w, argument, type, value, err);
 }
 
-maki_status maki_op_command_input(const maki_op_bound_command *bound, const maki_op_typed *typed,
-                                  maki_sink out, maki_err *err)
+maki_status maki_op_command_input(const maki_op_bound_command *bound,
+                                  const maki_op_parsed_args *args, maki_sink out, maki_err *err)
 {
     const maki_op_argument *a = bound->command->arguments;
     maki_status st = MAKI_OK;
     maki_jw w;
     maki_jw_init(&w, out, err);
     maki_jw_object(&w);
-    if (typed->conversation)
-        maki_jw_field_string(&w, "conversation", maki_str_of(typed->conversation));
+    if (args->conversation)
+        maki_jw_field_string(&w, "conversation", maki_str_of(args->conversation));
     for (size_t i = 0; st == MAKI_OK && a[i].shape; i++) {
         if (strcmp(a[i].field, "conversation") != 0)
-            st = write_argument(&w, bound->op, &a[i], typed->values[i], err);
+            st = write_argument(&w, bound->op, &a[i], args->values[i], err);
     }
     if (st != MAKI_OK) return st;
     maki_jw_end_object(&w);

@@ -19,13 +19,13 @@ maki_status maki_condense_fields_read(const maki_op_call *call, maki_msgs list,
     if (st == MAKI_OK) st = maki_field_summarizer(call, "summarizer", &out->summarizer, err);
     if (st == MAKI_OK)
         st = maki_field_summarizer(call, "condensingSummarizer", &out->dedicated, err);
-    out->condense = (maki_condense_in){
+    out->condense = (maki_condense_input){
         .messages = list,
-        .system_prompt = maki_in_string(call, "systemPrompt"),
-        .tokens_before = maki_in_number(call, "prevContextTokens", 0),
-        .native_tools = maki_in_bool(call, "useNativeTools", false),
-        .supports_images = maki_in_bool(call, "supportsImages", false),
-        .custom_prompt = maki_in_string(call, "customPrompt"),
+        .system_prompt = maki_input_string(call, "systemPrompt"),
+        .tokens_before = maki_input_number(call, "prevContextTokens", 0),
+        .native_tools = maki_input_bool(call, "useNativeTools", false),
+        .supports_images = maki_input_bool(call, "supportsImages", false),
+        .custom_prompt = maki_input_string(call, "customPrompt"),
         .summarizer = &out->summarizer.base,
         .dedicated = &out->dedicated.base,
         .counter = &out->counter,
@@ -39,19 +39,19 @@ maki_status maki_choose_summarizer(const maki_op_call *call, const maki_run_limi
                                    bool task, maki_chosen_summarizer *out, maki_err *err)
 {
     const maki *m = call->m;
-    maki_summarizer_in in = { .env = &m->env,
-                              .config = m->config,
-                              .model = m->model,
-                              .logger = maki_logger_of(m),
-                              .agent = maki_str_of(limits->agent),
-                              .profile = maki_str_of(limits->profile),
-                              .task = task,
-                              .focus = maki_in_text(call, "focus"),
-                              .provider = maki_str_of(limits->provider),
-                              .answering = maki_str_of(limits->model),
-                              .window = limits->window,
-                              .cancelled = m->cancelled,
-                              .cancelled_ctx = m->cancel_ctx };
+    maki_summarizer_options in = { .env = &m->env,
+                                   .config = m->config,
+                                   .model = m->model,
+                                   .logger = maki_logger_of(m),
+                                   .agent = maki_str_of(limits->agent),
+                                   .profile = maki_str_of(limits->profile),
+                                   .task = task,
+                                   .focus = maki_input_text(call, "focus"),
+                                   .provider = maki_str_of(limits->provider),
+                                   .answering = maki_str_of(limits->model),
+                                   .window = limits->window,
+                                   .cancelled = m->cancelled,
+                                   .cancelled_ctx = m->cancel_ctx };
     maki_status st = maki_field_summarizer(call, "summarizer", &out->stub, err);
     if (st == MAKI_OK && out->stub.spec.len) in.model = NULL;
     if (st == MAKI_OK) st = maki_summarizer_choose(&in, &out->choice, err);
@@ -65,13 +65,14 @@ maki_status maki_summarizer_of(const maki_op_call *call, maki_conv *conv,
 {
     maki_context_use use;
     maki_policy policy;
-    maki_run_limits_in given = { .config = call->m->config, .logger = maki_logger_of(call->m) };
+    maki_run_limits_options given = { .config = call->m->config,
+                                      .logger = maki_logger_of(call->m) };
     maki_status st = maki_context_use_of(conv, &given, &use, err);
     if (st == MAKI_OK)
-        st = maki_policy_from_config(given.config, maki_str_of(use.figures.agent), "maki",
+        st = maki_policy_from_config(given.config, maki_str_of(use.limits.agent), "maki",
                                      call->arena, &policy, err);
     if (st != MAKI_OK) return st;
-    return maki_choose_summarizer(call, &use.figures, policy.flags & MAKI_POLICY_TASKS, out, err);
+    return maki_choose_summarizer(call, &use.limits, policy.flags & MAKI_POLICY_TASKS, out, err);
 }
 
 maki_status maki_answer_messages(maki_jw *out, maki_msgs list)
@@ -108,7 +109,7 @@ maki_status maki_role_check(maki_str message, maki_err *err)
     if (maki_json_text_in(role, "user|assistant|system|developer|tool|function|model"))
         return MAKI_OK;
     return maki_fail(err, MAKI_INVALID,
-                     "no protocol knows the role %.*s; the roles are user, assistant, system, "
+                     "unknown role %.*s; the roles are user, assistant, system, "
                      "developer, tool, function and model",
                      (int)(role.len < 60 ? role.len : 60), role.ptr);
 }

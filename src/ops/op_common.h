@@ -9,7 +9,7 @@
 
 /* The parameters of a condense, read from the fields of a call.  Has pointers into itself: never copy it. */
 typedef struct maki_condense_fields {
-    maki_condense_in condense;
+    maki_condense_input condense;
     maki_counter counter;
     maki_stub_summarizer summarizer;
     maki_stub_summarizer dedicated;
@@ -41,7 +41,7 @@ maki_status maki_role_check(maki_str message, maki_err *err);
 /* The fields `seq` and `ev` for maki_conv_view; by default the newest. */
 void maki_field_revision(const maki_op_call *call, uint64_t *seq, uint64_t *ev);
 /* The entry of a session in sessions.json without its time, as fields of the open object. */
-void maki_put_session(maki_jw *out, const maki_session *s);
+void maki_write_session_fields(maki_jw *out, const maki_session *s);
 
 /* {"messages": [...]}; always MAKI_OK */
 maki_status maki_answer_messages(maki_jw *out, maki_msgs list);

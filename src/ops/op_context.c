@@ -32,7 +32,7 @@ maki_status maki_op_provider_is_overflow(maki_op_call *call, maki_jw *out, maki_
 maki_status maki_op_session_parse_key(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_session_key key;
-    maki_str text = maki_in_text(call, "key");
+    maki_str text = maki_input_text(call, "key");
     maki_status st = maki_arena_status(call->arena, err);
     if (st == MAKI_OK) st = maki_session_key_parse(text, call->arena, &key, err);
     if (st != MAKI_OK) return st;
@@ -43,10 +43,10 @@ maki_status maki_op_session_parse_key(maki_op_call *call, maki_jw *out, maki_err
 maki_status maki_op_memory_hybrid_score(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     (void)err;
-    double score =
-        maki_hybrid_score(maki_in_number(call, "semantic", 0), maki_in_number(call, "keyword", 0),
-                          maki_in_number(call, "semanticWeight", MAKI_SEMANTIC_WEIGHT),
-                          maki_in_number(call, "keywordWeight", MAKI_KEYWORD_WEIGHT));
+    double score = maki_hybrid_score(
+        maki_input_number(call, "semantic", 0), maki_input_number(call, "keyword", 0),
+        maki_input_number(call, "semanticWeight", MAKI_SEMANTIC_WEIGHT),
+        maki_input_number(call, "keywordWeight", MAKI_KEYWORD_WEIGHT));
     maki_jw_print(out, "{'score':%f}", score);
     return MAKI_OK;
 }
@@ -55,17 +55,17 @@ maki_status maki_op_memory_hybrid_score(maki_op_call *call, maki_jw *out, maki_e
 
 maki_status maki_op_prompt_truncate_file(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str content = maki_json_inside(maki_in_string(call, "content"));
+    maki_str content = maki_json_inside(maki_input_string(call, "content"));
     (void)err;
     maki_jw_print(out, "{'text':");
-    maki_truncate_file(out, content, (uint64_t)maki_in_number(call, "maxChars", 0));
+    maki_truncate_file(out, content, (uint64_t)maki_input_number(call, "maxChars", 0));
     maki_jw_end_object(out);
     return MAKI_OK;
 }
 
 maki_status maki_op_prompt_bootstrap_limit(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str name = maki_in_text(call, "file");
+    maki_str name = maki_input_text(call, "file");
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     const maki_bootstrap_file *file = maki_bootstrap_find(name);
@@ -79,8 +79,8 @@ maki_status maki_op_prompt_bootstrap_limit(maki_op_call *call, maki_jw *out, mak
 
 maki_status maki_op_prompt_sections(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str wanted = maki_in_string(call, "mode");
-    size_t mode = maki_str_index(maki_in_text(call, "mode"), "full|minimal|none");
+    maki_str wanted = maki_input_string(call, "mode");
+    size_t mode = maki_str_index(maki_input_text(call, "mode"), "full|minimal|none");
     if (mode == SIZE_MAX)
         return maki_field_invalid(call, wanted, err, "mode must be full, minimal or none");
     maki_jw_print(out, "{'sections':[");
@@ -97,7 +97,7 @@ maki_status maki_op_prompt_sections(maki_op_call *call, maki_jw *out, maki_err *
 
 maki_status maki_op_budget_allocate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    double budget = maki_budget_of(maki_in_number(call, "maxTokens", 0));
+    double budget = maki_budget_of(maki_input_number(call, "maxTokens", 0));
     (void)err;
     maki_jw_print(out, "{'budget':%f,'layers':{", floor(budget));
     for (size_t i = 0; i < MAKI_LAYER_COUNT; i++)
@@ -115,7 +115,7 @@ static maki_status read_item(const maki_op_call *call, maki_str object, maki_bud
         { "tokens", MAKI_JSON_NUMBER, offsetof(maki_budget_item, tokens) },
         { 0 }
     };
-    maki_status st = maki_field_want(call, object, "items[]", MAKI_JSON_OBJECT, err);
+    maki_status st = maki_field_check_kind(call, object, "items[]", MAKI_JSON_OBJECT, err);
     if (st == MAKI_OK && !maki_json_get(object, MAKI_LIT("id"), &out->id))
         st = maki_field_invalid(call, object, err, "items[].id is missing");
     return st == MAKI_OK ? maki_field_nested(call, object, "items[]", fields, out, err) : st;
@@ -125,8 +125,8 @@ maki_status maki_op_budget_fit(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str array;
     size_t n = 0, kept = 0;
-    double budget = maki_in_number(call, "budgetTokens", 0);
-    maki_in(call, "items", &array);
+    double budget = maki_input_number(call, "budgetTokens", 0);
+    maki_input_value(call, "items", &array);
     maki_budget_item *items = maki_arena_array(call->arena, maki_json_count(array), sizeof *items);
     if (!items) return maki_arena_status(call->arena, err);
     maki_status st = MAKI_OK;
@@ -151,11 +151,11 @@ static maki_status read_urgency(const maki_op_call *call, bool *urgent, maki_err
 {
     maki_str task, value;
     double deadline = 0;
-    if (!maki_in(call, "task", &task)) return MAKI_OK;
+    if (!maki_input_value(call, "task", &task)) return MAKI_OK;
     if (maki_field(task, "urgency", &value)) {
         *urgent = maki_json_kind_of(value) == MAKI_JSON_STRING &&
                   maki_json_text_is(value, MAKI_LIT("high"));
-        return maki_field_want(call, value, "task.urgency", MAKI_JSON_STRING, err);
+        return maki_field_check_kind(call, value, "task.urgency", MAKI_JSON_STRING, err);
     }
     if (!maki_field(task, "deadline", &value)) return MAKI_OK;
     if (maki_json_kind_of(value) == MAKI_JSON_NUMBER) {
@@ -170,7 +170,7 @@ static maki_status read_urgency(const maki_op_call *call, bool *urgent, maki_err
     return maki_arena_status(call->arena, err);
 }
 
-static maki_status read_runtime(const maki_op_call *call, maki_project_in *in, maki_err *err)
+static maki_status read_runtime(const maki_op_call *call, maki_project_input *in, maki_err *err)
 {
     struct {
         maki_str phase, permissions, environment;
@@ -182,7 +182,7 @@ static maki_status read_runtime(const maki_op_call *call, maki_project_in *in, m
         { 0 },
     };
     maki_str runtime;
-    maki_in(call, "runtime", &runtime);
+    maki_input_value(call, "runtime", &runtime);
     maki_status st = maki_field_nested(call, runtime, "runtime", fields, &given, err);
     in->permissions = given.permissions;
     in->phase = maki_json_text(given.phase, call->arena);
@@ -208,10 +208,10 @@ static void write_projection(maki_jw *out, const maki_projection *p)
 
 maki_status maki_op_tools_project(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_project_in in = { .phase = { "", 0 } };
+    maki_project_input in = { .phase = { "", 0 } };
     maki_projection projection;
-    maki_in(call, "tools", &in.tools);
-    maki_in(call, "productionEnums", &in.production_enums);
+    maki_input_value(call, "tools", &in.tools);
+    maki_input_value(call, "productionEnums", &in.production_enums);
     maki_status st = read_runtime(call, &in, err);
     if (st == MAKI_OK) st = read_urgency(call, &in.urgent, err);
     if (st == MAKI_OK) st = maki_project(&in, call->arena, &projection, err);

@@ -19,7 +19,7 @@ maki_status maki_field_path(const maki_op_call *call, const char *name, char pat
                             maki_err *err)
 {
     char text[MAKI_PATH_MAX];
-    maki_status st = maki_in_cstring(call, name, text, sizeof text, err);
+    maki_status st = maki_input_cstring(call, name, text, sizeof text, err);
     return st == MAKI_OK ? maki_conversation_path(call->m, text, path, MAKI_PATH_MAX, err) : st;
 }
 
@@ -32,7 +32,7 @@ maki_status maki_field_conversation(const maki_op_call *call, maki_access access
         .checked = access == MAKI_ACCESS_CREATE || access == MAKI_ACCESS_WRITE,
         .share_index = access == MAKI_ACCESS_READ,
         .dry_run = access == MAKI_ACCESS_DRY_RUN,
-        .durability = access == MAKI_ACCESS_DRY_RUN ? MAKI_LAZY : MAKI_SYNC,
+        .durability = access == MAKI_ACCESS_DRY_RUN ? MAKI_DURABILITY_AT_END : MAKI_DURABILITY_SYNC,
         .threads = call->m->threads,
         .progress = call->m->counting,
         .progress_ctx = call->m->counting_ctx,
@@ -45,8 +45,8 @@ maki_status maki_field_conversation(const maki_op_call *call, maki_access access
 void maki_field_revision(const maki_op_call *call, uint64_t *seq, uint64_t *ev)
 {
     maki_str value;
-    *seq = maki_in(call, "seq", &value) ? (uint64_t)maki_json_double(value) : MAKI_NOW;
-    *ev = maki_in(call, "ev", &value) ? (uint64_t)maki_json_double(value) : MAKI_NOW;
+    *seq = maki_input_value(call, "seq", &value) ? (uint64_t)maki_json_double(value) : MAKI_NEWEST;
+    *ev = maki_input_value(call, "ev", &value) ? (uint64_t)maki_json_double(value) : MAKI_NEWEST;
 }
 
 /* The head that the caller expects: *head is `buffer`, or NULL when the field is missing. */
@@ -55,7 +55,7 @@ static maki_status expect_field(const maki_op_call *call, unsigned char buffer[M
 {
     maki_str value;
     *head = NULL;
-    if (!maki_in(call, "expect", &value)) return MAKI_OK;
+    if (!maki_input_value(call, "expect", &value)) return MAKI_OK;
     if (!maki_chain_parse(value, buffer))
         return maki_field_invalid(call, value, err, "expect must be 32 hexadecimal digits");
     *head = buffer;
@@ -76,17 +76,17 @@ static void write_change(maki_jw *out, const maki_change *c, const maki_context_
 {
     maki_jw_print(out, "{'event':%i,'seq':%i", c->event, c->seq);
     put_head(out, c->head);
-    maki_jw_print(out, "'removed':%i", c->did.hidden);
-    maki_put_view_change(out, &c->did);
+    maki_jw_print(out, "'removed':%i", c->effect.hidden);
+    maki_write_view_change(out, &c->effect);
     maki_jw_print(out, "'visible':%i,'tokensBefore':%f,'tokensAfter':%f", c->visible,
                   maki_context_tokens(use, (double)c->tokens_before),
                   maki_context_tokens(use, (double)c->tokens_after));
     if (c->undone)
         maki_jw_print(out, "'undone':%i,'undoneType':%s", c->undone, maki_str_of(c->undone_type));
-    if (c->survey.measured) {
+    if (c->coverage.measured) {
         maki_summary_usage_write(out, &c->usage);
-        maki_fact_coverage_write(out, &c->survey);
-        maki_fallback_write(out, &c->fell_back);
+        maki_fact_coverage_write(out, &c->coverage);
+        maki_fallback_write(out, &c->fallback_reason);
     }
     maki_jw_end_object(out);
 }
@@ -114,7 +114,7 @@ static maki_status run_change(maki_op_call *call, change_fn fn, maki_jw *out, ma
 
 static uint64_t seq_field(const maki_op_call *call)
 {
-    return (uint64_t)maki_in_number(call, "seq", 0);
+    return (uint64_t)maki_input_number(call, "seq", 0);
 }
 
 /* ---- the changes ----------------------------------------------------------------------------------------- */
@@ -123,7 +123,7 @@ static maki_status do_condense(const maki_op_call *call, maki_conv *conv,
                                const unsigned char *expect, maki_change *out, maki_err *err)
 {
     maki_chosen_summarizer summarizer;
-    double keep = maki_in_number(call, "keepCount", KEEP_DEFAULT);
+    double keep = maki_input_number(call, "keepCount", KEEP_DEFAULT);
     maki_status st = maki_summarizer_of(call, conv, &summarizer, err);
     if (st != MAKI_OK) return st;
     return maki_conv_condense(conv, expect, (size_t)keep, &summarizer.measured, out, err);
@@ -132,7 +132,7 @@ static maki_status do_condense(const maki_op_call *call, maki_conv *conv,
 static maki_status do_truncate(const maki_op_call *call, maki_conv *conv,
                                const unsigned char *expect, maki_change *out, maki_err *err)
 {
-    return maki_conv_truncate(conv, expect, maki_in_number(call, "fraction", 0.5), out, err);
+    return maki_conv_truncate(conv, expect, maki_input_number(call, "fraction", 0.5), out, err);
 }
 
 /* Rewind to a message, which is kept, or to a time or an event. */
@@ -140,19 +140,19 @@ static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const un
                              maki_change *out, maki_err *err)
 {
     maki_str value;
-    uint64_t seq = seq_field(call), ev = MAKI_NOW;
-    bool by_time = maki_in(call, "value", &value);
-    if (maki_in(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
-    if (by_time && maki_in(call, "value", &value)) {
+    uint64_t seq = seq_field(call), ev = MAKI_NEWEST;
+    bool by_time = maki_input_value(call, "value", &value);
+    if (maki_input_value(call, "ev", &value)) ev = (uint64_t)maki_json_double(value);
+    if (by_time && maki_input_value(call, "value", &value)) {
         maki_status st =
             maki_conv_before(conv, (int64_t)maki_json_double(value),
-                             maki_in_bool(call, "includeTarget", false), &seq, &ev, err);
+                             maki_input_bool(call, "includeTarget", false), &seq, &ev, err);
         if (st != MAKI_OK) return st;
-    } else if (!maki_in(call, "seq", &value)) {
-        if (ev == MAKI_NOW)
+    } else if (!maki_input_value(call, "seq", &value)) {
+        if (ev == MAKI_NEWEST)
             return maki_fail(err, MAKI_INVALID,
-                             "seq, ev or value is missing: one of them says how far back");
-        seq = MAKI_NOW;
+                             "seq, ev or value is missing: the point to rewind to");
+        seq = MAKI_NEWEST;
     }
     return maki_conv_rewind(conv, expect, seq, ev, out, err);
 }
@@ -160,14 +160,15 @@ static maki_status do_rewind(const maki_op_call *call, maki_conv *conv, const un
 static maki_status do_undo(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
-    return maki_conv_undo(conv, expect, (uint64_t)maki_in_number(call, "ev", 0), out, err);
+    return maki_conv_undo(conv, expect, (uint64_t)maki_input_number(call, "ev", 0), out, err);
 }
 
 static maki_status do_edit(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
     maki_str message = { "", 0 }, text;
-    bool whole = maki_in(call, "message", &message), only_text = maki_in(call, "text", &text);
+    bool whole = maki_input_value(call, "message", &message),
+         only_text = maki_input_value(call, "text", &text);
     if (whole == only_text)
         return maki_fail(err, MAKI_INVALID, "give either message or text, not %s",
                          whole ? "both" : "neither");
@@ -204,9 +205,9 @@ static maki_status do_unpin(const maki_op_call *call, maki_conv *conv, const uns
 static maki_status do_trim(const maki_op_call *call, maki_conv *conv, const unsigned char *expect,
                            maki_change *out, maki_err *err)
 {
-    uint32_t block = (uint32_t)maki_in_number(call, "block", 0);
-    uint32_t head = (uint32_t)maki_in_number(call, "head", TRIM_DEFAULT);
-    uint32_t tail = (uint32_t)maki_in_number(call, "tail", TRIM_DEFAULT);
+    uint32_t block = (uint32_t)maki_input_number(call, "block", 0);
+    uint32_t head = (uint32_t)maki_input_number(call, "head", TRIM_DEFAULT);
+    uint32_t tail = (uint32_t)maki_input_number(call, "tail", TRIM_DEFAULT);
     return maki_conv_trim(conv, expect, seq_field(call), block, head, tail, out, err);
 }
 
@@ -267,9 +268,9 @@ maki_status maki_op_history_fork(maki_op_call *call, maki_jw *out, maki_err *err
     maki_status st = maki_field_path(call, "path", path, err);
     if (st == MAKI_OK) st = maki_field_conversation(call, MAKI_ACCESS_WRITE, &conv, err);
     if (st != MAKI_OK) return st;
-    uint64_t seq =
-        maki_in(call, "seq", &value) ? seq_field(call) : maki_log_last(maki_conv_log(conv));
-    st = maki_conv_fork(conv, seq, MAKI_NOW, path, (maki_str){ "", 0 }, err);
+    uint64_t seq = maki_input_value(call, "seq", &value) ? seq_field(call)
+                                                         : maki_log_last(maki_conv_log(conv));
+    st = maki_conv_fork(conv, seq, MAKI_NEWEST, path, (maki_str){ "", 0 }, err);
     maki_conv_close(conv);
     conv = NULL;
     /* the actual point of the fork, which is never between a call and its result */
@@ -292,7 +293,7 @@ maki_status maki_op_history_status(maki_op_call *call, maki_jw *out, maki_err *e
     maki_context_use use;
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
         maki_log *log = maki_conv_log(conv);
@@ -300,8 +301,8 @@ maki_status maki_op_history_status(maki_op_call *call, maki_jw *out, maki_err *e
         put_head(out, maki_log_head(log));
         maki_jw_print(out,
                       "'visible':%i,'tokens':%f,'family':%z,'exact':%b,'pinned':%i,'readOnly':%b}",
-                      total.messages, maki_context_tokens(&use, (double)total.tokens), MAKI_FAMILY,
-                      use.exact, view->pin_count, maki_log_read_only(log));
+                      total.messages, maki_context_tokens(&use, (double)total.tokens),
+                      MAKI_LOG_ENCODING, use.exact, view->pin_count, maki_log_read_only(log));
     }
     maki_conv_close(conv);
     return st;
@@ -339,8 +340,8 @@ static maki_status revision_field(const maki_op_call *call, const char *name, ui
                                                 { 0 } };
     maki_str object;
     double given[] = { -1, -1 };
-    *seq = *ev = MAKI_NOW;
-    if (!maki_in(call, name, &object)) return MAKI_OK;
+    *seq = *ev = MAKI_NEWEST;
+    if (!maki_input_value(call, name, &object)) return MAKI_OK;
     maki_status st = maki_field_nested(call, object, name, fields, given, err);
     if (given[0] >= 0) *seq = (uint64_t)given[0];
     if (given[1] >= 0) *ev = (uint64_t)given[1];

@@ -47,15 +47,16 @@ static maki_status repair_pairs(maki_op_call *call, maki_msgs *list, maki_err *e
 /* The lowest of the limits that are set. */
 static maki_status limit_turns(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
-    maki_str per_provider, provider = maki_in_string(call, "provider");
-    double limits[] = { maki_in_number(call, "global", 0), 0, maki_in_number(call, "perUser", 0) };
-    if (maki_in(call, "perProvider", &per_provider)) {
+    maki_str per_provider, provider = maki_input_string(call, "provider");
+    double limits[] = { maki_input_number(call, "global", 0), 0,
+                        maki_input_number(call, "perUser", 0) };
+    if (maki_input_value(call, "perProvider", &per_provider)) {
         maki_str name = maki_json_text(provider, call->arena);
         maki_str value;
         if (maki_json_get(per_provider, name, &value) &&
             maki_json_kind_of(value) != MAKI_JSON_NULL) {
             maki_status st =
-                maki_field_want(call, value, "a limit in perProvider", MAKI_JSON_NUMBER, err);
+                maki_field_check_kind(call, value, "a limit in perProvider", MAKI_JSON_NUMBER, err);
             if (st != MAKI_OK) return st;
             limits[1] = maki_json_double(value);
         }
@@ -104,7 +105,7 @@ static void write_blocks(maki_jw *out, const char *name, const maki_str *blocks,
 
 maki_status maki_op_history_keep(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    double keep = maki_in_number(call, "keepCount", 3);
+    double keep = maki_input_number(call, "keepCount", 3);
     maki_kept kept = { 0 };
     maki_msgs list;
     maki_status st = maki_field_messages(call, "messages", &list, err);
@@ -144,7 +145,7 @@ maki_status maki_op_history_condense(maki_op_call *call, maki_jw *out, maki_err 
     if (st == MAKI_OK)
         maki_jw_print(out, "'newContextTokens':%f,'condenseId':%v", result.tokens_after, result.id);
     maki_jw_print(out, "'summarizerCalled':%b", result.called);
-    if (result.request && maki_in_bool(call, "wantRequest", false)) {
+    if (result.request && maki_input_bool(call, "wantRequest", false)) {
         maki_jw_print(out, "'request':");
         maki_condense_request_write(out, result.request);
     }
@@ -155,7 +156,7 @@ maki_status maki_op_history_condense(maki_op_call *call, maki_jw *out, maki_err 
 
 static maki_status truncate(maki_op_call *call, maki_msgs list, maki_truncated *out, maki_err *err)
 {
-    double fraction = maki_in_number(call, "fraction", MAKI_HIDE_FRACTION);
+    double fraction = maki_input_number(call, "fraction", MAKI_HIDE_FRACTION);
     return maki_truncate(list, fraction, maki_field_now(call), call->m->env.random, call->arena,
                          out, err);
 }
@@ -177,17 +178,17 @@ maki_status maki_op_history_truncate(maki_op_call *call, maki_jw *out, maki_err 
 
 maki_status maki_op_history_rewind(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str ui, by = maki_in_string(call, "by");
-    maki_rewind_in in = { .value = maki_in_number(call, "value", 0),
-                          .include_target = maki_in_bool(call, "includeTarget", false),
-                          .skip_cleanup = maki_in_bool(call, "skipCleanup", false),
-                          .now = maki_field_now(call) };
+    maki_str ui, by = maki_input_string(call, "by");
+    maki_rewind_input in = { .value = maki_input_number(call, "value", 0),
+                             .include_target = maki_input_bool(call, "includeTarget", false),
+                             .skip_cleanup = maki_input_bool(call, "skipCleanup", false),
+                             .now = maki_field_now(call) };
     maki_rewound result = { 0 };
     in.by_index = maki_json_text_is(by, MAKI_LIT("index"));
     if (!in.by_index && !maki_json_text_is(by, MAKI_LIT("ts"))) {
         return maki_field_invalid(call, by, err, "by must be \"ts\" or \"index\"");
     }
-    maki_in(call, "ui", &ui);
+    maki_input_value(call, "ui", &ui);
     maki_status st = maki_ui_read(ui, (maki_where){ "ui", call->base }, call->arena, &in.ui, err);
     if (st == MAKI_OK) st = maki_field_messages(call, "api", &in.api, err);
     if (st == MAKI_OK) st = maki_rewind(&in, call->arena, &result, err);
@@ -206,7 +207,7 @@ maki_status maki_op_history_repair_results(maki_op_call *call, maki_jw *out, mak
     maki_str object;
     maki_msgs history;
     maki_msg *message = NULL;
-    maki_in(call, "message", &object);
+    maki_input_value(call, "message", &object);
     maki_status st = maki_field_messages(call, "history", &history, err);
     if (st == MAKI_OK) {
         st = maki_msg_read(object, (maki_where){ "message", call->base }, 0, call->arena, &message,
@@ -242,8 +243,8 @@ static size_t slice_index(double index, double count)
 static maki_status slice(maki_op_call *call, maki_msgs *list, maki_err *err)
 {
     double count = (double)list->count;
-    size_t from = slice_index(maki_in_number(call, "start", 0), count);
-    size_t to = slice_index(maki_in_number(call, "end", count), count);
+    size_t from = slice_index(maki_input_number(call, "start", 0), count);
+    size_t to = slice_index(maki_input_number(call, "end", count), count);
     (void)err;
     *list = maki_msgs_slice(*list, from, to > from ? to : from);
     return MAKI_OK;
@@ -335,7 +336,7 @@ static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *re
     maki_str op;
     maki_status st = maki_fields_index(call, err);
     if (st != MAKI_OK) return st;
-    if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT || !maki_in(call, "op", &op) ||
+    if (maki_json_kind_of(call->input) != MAKI_JSON_OBJECT || !maki_input_value(call, "op", &op) ||
         maki_json_kind_of(op) != MAKI_JSON_STRING) {
         return maki_field_invalid(call, call->input, err,
                                   "a step must be an object with a string op");
@@ -364,7 +365,7 @@ maki_status maki_op_history_sequence(maki_op_call *call, maki_jw *out, maki_err 
     maki_str array;
     maki_msgs list;
     size_t n = 0;
-    maki_in(call, "steps", &array);
+    maki_input_value(call, "steps", &array);
     step_result *results = maki_arena_array(call->arena, maki_json_count(array), sizeof *results);
     if (!results) return maki_arena_status(call->arena, err);
     maki_status st = maki_field_messages(call, "messages", &list, err);

@@ -29,7 +29,7 @@
 static maki_status check_positive(const maki_op_call *call, const char *name, maki_err *err)
 {
     maki_str value;
-    if (!maki_in(call, name, &value) || maki_json_double(value) > 0) return MAKI_OK;
+    if (!maki_input_value(call, name, &value) || maki_json_double(value) > 0) return MAKI_OK;
     return maki_field_invalid(call, value, err, "%s must be more than 0", name);
 }
 
@@ -39,30 +39,30 @@ static maki_status check_positive(const maki_op_call *call, const char *name, ma
 static maki_str profile_field(const maki_op_call *call, const char *fallback)
 {
     maki_str value;
-    bool given = maki_in(call, "currentProfileId", &value);
-    return maki_in_text(call, given || !fallback ? "currentProfileId" : fallback);
+    bool given = maki_input_value(call, "currentProfileId", &value);
+    return maki_input_text(call, given || !fallback ? "currentProfileId" : fallback);
 }
 
-static maki_status read_decide(const maki_op_call *call, maki_str profile, maki_decide_in *out,
+static maki_status read_decide(const maki_op_call *call, maki_str profile, maki_decide_input *out,
                                maki_err *err)
 {
     maki_str thresholds, threshold;
-    *out = (maki_decide_in){
-        .total_tokens = maki_in_number(call, "totalTokens", 0),
-        .last_message_tokens = maki_in_number(call, "lastMessageTokens", 0),
-        .window = maki_in_number(call, "contextWindow", MAKI_WINDOW_DEFAULT),
-        .max_tokens = maki_in_number(call, "maxTokens", 0),
-        .auto_condense = maki_in_bool(call, "autoCondenseContext", true),
-        .threshold = maki_in_number(call, "autoCondenseContextPercent", MAKI_THRESHOLD_DEFAULT),
+    *out = (maki_decide_input){
+        .total_tokens = maki_input_number(call, "totalTokens", 0),
+        .last_message_tokens = maki_input_number(call, "lastMessageTokens", 0),
+        .window = maki_input_number(call, "contextWindow", MAKI_WINDOW_DEFAULT),
+        .max_tokens = maki_input_number(call, "maxTokens", 0),
+        .auto_condense = maki_input_bool(call, "autoCondenseContext", true),
+        .threshold = maki_input_number(call, "autoCondenseContextPercent", MAKI_THRESHOLD_DEFAULT),
     };
     maki_status st = check_positive(call, "contextWindow", err);
-    if (st != MAKI_OK || !maki_in(call, "profileThresholds", &thresholds)) return st;
+    if (st != MAKI_OK || !maki_input_value(call, "profileThresholds", &thresholds)) return st;
     if (!maki_json_get(thresholds, profile, &threshold) ||
         maki_json_kind_of(threshold) == MAKI_JSON_NULL) {
         return maki_arena_status(call->arena, err);
     }
-    st =
-        maki_field_want(call, threshold, "a threshold in profileThresholds", MAKI_JSON_NUMBER, err);
+    st = maki_field_check_kind(call, threshold, "a threshold in profileThresholds",
+                               MAKI_JSON_NUMBER, err);
     out->has_profile = true;
     out->profile_threshold = maki_json_double(threshold);
     return st;
@@ -70,7 +70,7 @@ static maki_status read_decide(const maki_op_call *call, maki_str profile, maki_
 
 maki_status maki_op_manage_check(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_decide_in in;
+    maki_decide_input in;
     maki_status st = read_decide(call, profile_field(call, NULL), &in, err);
     if (st != MAKI_OK) return st;
     maki_window_decision d = maki_decide(&in);
@@ -105,10 +105,10 @@ maki_status maki_op_manage_run(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_msgs list;
     maki_condense_fields fields;
-    maki_run_in in = { .min_reduction = maki_in_number(call, "minReduction", 0) };
+    maki_run_input in = { .min_reduction = maki_input_number(call, "minReduction", 0) };
     maki_run_report report;
     maki_str policy;
-    if (maki_in(call, "policy", &policy) && !maki_json_text_is(policy, MAKI_LIT("roo"))) {
+    if (maki_input_value(call, "policy", &policy) && !maki_json_text_is(policy, MAKI_LIT("roo"))) {
         return maki_field_invalid(call, policy, err,
                                   "policy must be \"roo\" for a list of messages");
     }
@@ -130,7 +130,7 @@ static maki_status policy_field(const maki_op_call *call, maki_str agent, maki_p
 {
     maki_str value;
     const maki_config *config = call->m->config;
-    if (!maki_in(call, "policy", &value))
+    if (!maki_input_value(call, "policy", &value))
         return maki_policy_from_config(config, agent, "maki", call->arena, out, err);
     maki_str name = maki_json_text(value, call->arena);
     maki_status st = maki_arena_status(call->arena, err);
@@ -166,7 +166,7 @@ static maki_status begin_preview(preview *p, const maki_op_call *call, maki_conv
 {
     const maki_view *view;
     *p = (preview){ .summary = maki_buf_new(call->m->env.alloc, SUMMARY_TEXT_MAX) };
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     return st == MAKI_OK ? maki_view_copy(view, call->arena, &p->before, err) : st;
 }
 
@@ -188,7 +188,7 @@ static maki_status end_preview(preview *p, const maki_op_call *call, maki_conv *
 {
     maki_view copy;
     const maki_view *view;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_view_copy(view, call->arena, &copy, err);
     if (st != MAKI_OK) return st;
     size_t n = 0;
@@ -200,7 +200,7 @@ static maki_status end_preview(preview *p, const maki_op_call *call, maki_conv *
     }
     copy.count = n;
     if (n) st = maki_conv_each(conv, &copy, add_summary_text, p, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &p->after, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &p->after, err);
     return st;
 }
 
@@ -235,7 +235,7 @@ static void write_limits(maki_jw *out, const maki_run_limits *limits, const maki
 {
     maki_jw_print(out, "'contextWindow':%f,'windowFrom':%s", limits->window,
                   maki_str_of(limits->window_from));
-    maki_put_threshold(out, limits, policy);
+    maki_write_threshold(out, limits, policy);
     maki_jw_field_text(out, "model", limits->model);
     if (limits->small) maki_jw_print(out, "'windowSmall':true");
     if (limits->threshold_invalid) maki_jw_print(out, "'thresholdInvalid':true");
@@ -249,15 +249,15 @@ static void write_report(maki_jw *out, const maki_run_limits *limits, const maki
                   "'messagesRemoved':%i,'compressionTime':%i",
                   maki_reason_name(report->reason), maki_step_name(report->action),
                   report->tokens_before, report->tokens_after,
-                  maki_reduction(report->tokens_before, report->tokens_after), report->did.hidden,
-                  report->ms);
-    maki_put_view_change(out, &report->did);
+                  maki_reduction(report->tokens_before, report->tokens_after),
+                  report->effect.hidden, report->ms);
+    maki_write_view_change(out, &report->effect);
     maki_summary_usage_write(out, &report->usage);
-    maki_fact_coverage_write(out, &report->survey);
-    maki_fallback_write(out, &report->fell_back);
+    maki_fact_coverage_write(out, &report->coverage);
+    maki_fallback_write(out, &report->fallback_reason);
     maki_jw_print(out, "'allowed':%f,'target':%f,'within':%b", report->allowed, report->target,
-                  report->within);
-    if (report->waits) maki_jw_print(out, "'waits':true");
+                  report->fits);
+    if (report->backing_off) maki_jw_print(out, "'waits':true");
     if (report->failed) maki_jw_print(out, "'failed':true");
     if (dry_run) maki_jw_print(out, "'preview':true");
     maki_jw_print(out, "'run':%I", dry_run ? 0 : (uint64_t)report->run);
@@ -268,56 +268,57 @@ static void write_report(maki_jw *out, const maki_run_limits *limits, const maki
 }
 
 /* The limits that the call sets; maki_run_limits_of finds the others. */
-static maki_status read_limits(const maki_op_call *call, maki_run_limits_in *out, maki_err *err)
+static maki_status read_limits(const maki_op_call *call, maki_run_limits_options *out,
+                               maki_err *err)
 {
     maki_str value;
-    maki_decide_in decide; /* of the fields that a decision about a list shares */
+    maki_decide_input decide; /* of the fields that a decision about a list shares */
     maki_status st = read_decide(call, profile_field(call, "model"), &decide, err);
     if (st != MAKI_OK) return st;
-    *out = (maki_run_limits_in){
+    *out = (maki_run_limits_options){
         .config = call->m->config,
         .logger = maki_logger_of(call->m),
-        .model = maki_in_text(call, "model"),
-        .profile = maki_in_text(call, "currentProfileId"),
-        .agent = maki_in_text(call, "agent"),
-        .provider = maki_in_text(call, "provider"),
-        .window = maki_in_number(call, "contextWindow", 0),
+        .model = maki_input_text(call, "model"),
+        .profile = maki_input_text(call, "currentProfileId"),
+        .agent = maki_input_text(call, "agent"),
+        .provider = maki_input_text(call, "provider"),
+        .window = maki_input_number(call, "contextWindow", 0),
         .max_tokens = decide.max_tokens,
-        .keep = (size_t)maki_in_number(call, "keepCount", 0),
-        .has_automatic = maki_in(call, "autoCondenseContext", &value),
+        .keep = (size_t)maki_input_number(call, "keepCount", 0),
+        .has_automatic = maki_input_value(call, "autoCondenseContext", &value),
         .automatic = decide.auto_condense,
-        .percent = maki_in_number(call, "autoCondenseContextPercent", 0),
-        .tokens = maki_in_number(call, "autoCondenseContextTokens", 0),
+        .percent = maki_input_number(call, "autoCondenseContextPercent", 0),
+        .tokens = maki_input_number(call, "autoCondenseContextTokens", 0),
         .has_profile_threshold = decide.has_profile,
         .profile_threshold = decide.profile_threshold,
     };
     return maki_arena_status(call->arena, err);
 }
 
-static maki_manage_in manage_in_of(const maki_op_call *call, const maki_context_use *use,
-                                   const maki_policy *policy)
+static maki_manage_options manage_options_of(const maki_op_call *call, const maki_context_use *use,
+                                             const maki_policy *policy)
 {
     maki_str value;
-    const maki_run_limits *limits = &use->figures;
+    const maki_run_limits *limits = &use->limits;
     double other = maki_context_other(use);
-    if (maki_in(call, "otherTokens", &value)) other = maki_json_double(value) / use->scale;
+    if (maki_input_value(call, "otherTokens", &value)) other = maki_json_double(value) / use->scale;
     /* the policy keeps three messages, whatever the model's profile says */
     bool keep_three = (policy->flags & MAKI_POLICY_KEEP_THREE) && !limits->keep_set;
-    return (maki_manage_in){ .scale = use->scale,
-                             .window = limits->window,
-                             .max_tokens = limits->max_tokens,
-                             .other_tokens = other,
-                             .threshold = limits->threshold,
-                             .threshold_tokens = limits->threshold_tokens,
-                             .force = maki_in_bool(call, "force", false),
-                             .focused = maki_in_text(call, "focus").len > 0,
-                             .truncate_only =
-                                 !limits->automatic && !maki_in_bool(call, "force", false),
-                             .keep = keep_three ? 0 : limits->keep,
-                             .policy = policy,
-                             .logger = maki_logger_of(call->m),
-                             .cancelled = call->m->cancelled,
-                             .cancel_ctx = call->m->cancel_ctx };
+    return (maki_manage_options){ .scale = use->scale,
+                                  .window = limits->window,
+                                  .max_tokens = limits->max_tokens,
+                                  .other_tokens = other,
+                                  .threshold = limits->threshold,
+                                  .threshold_tokens = limits->threshold_tokens,
+                                  .force = maki_input_bool(call, "force", false),
+                                  .focused = maki_input_text(call, "focus").len > 0,
+                                  .truncate_only =
+                                      !limits->automatic && !maki_input_bool(call, "force", false),
+                                  .keep = keep_three ? 0 : limits->keep,
+                                  .policy = policy,
+                                  .logger = maki_logger_of(call->m),
+                                  .cancelled = call->m->cancelled,
+                                  .cancel_ctx = call->m->cancel_ctx };
 }
 
 /* What a run needs, read from a call.  Has pointers into itself: never copy it. */
@@ -327,25 +328,25 @@ typedef struct run_fields {
     maki_policy policy;
     maki_context_use use;
     maki_chosen_summarizer summarizer;
-    maki_manage_in in;
+    maki_manage_options in;
 } run_fields;
 
 static maki_status read_run(const maki_op_call *call, maki_conv *conv, run_fields *out,
                             maki_err *err)
 {
-    maki_run_limits_in given;
+    maki_run_limits_options given;
     maki_status st = read_limits(call, &given, err);
     if (st == MAKI_OK) st = maki_context_use_of(conv, &given, &out->use, err);
     if (st == MAKI_OK)
-        st = policy_field(call, maki_str_of(out->use.figures.agent), &out->policy, err);
+        st = policy_field(call, maki_str_of(out->use.limits.agent), &out->policy, err);
     if (st != MAKI_OK) return st;
     if (out->use.refused.status != MAKI_OK) {
         if (err) *err = out->use.refused;
         return out->use.refused.status;
     }
     bool task = out->policy.flags & MAKI_POLICY_TASKS;
-    st = maki_choose_summarizer(call, &out->use.figures, task, &out->summarizer, err);
-    out->in = manage_in_of(call, &out->use, &out->policy);
+    st = maki_choose_summarizer(call, &out->use.limits, task, &out->summarizer, err);
+    out->in = manage_options_of(call, &out->use, &out->policy);
     out->in.summarizer = &out->summarizer.measured;
     return st;
 }
@@ -369,7 +370,7 @@ maki_status maki_op_manage_run_conversation(maki_op_call *call, maki_jw *out, ma
     maki_manage_report report;
     preview shown = { .after = NULL };
     maki_conv *conv = NULL;
-    bool dry_run = maki_in_bool(call, "preview", false);
+    bool dry_run = maki_input_bool(call, "preview", false);
     maki_access access = dry_run ? MAKI_ACCESS_DRY_RUN : MAKI_ACCESS_WRITE;
     maki_status st = maki_field_conversation(call, access, &conv, err);
     if (st == MAKI_OK) st = read_run(call, conv, &run, err);
@@ -382,7 +383,7 @@ maki_status maki_op_manage_run_conversation(maki_op_call *call, maki_jw *out, ma
     if (st == MAKI_OK && dry_run) st = begin_preview(&shown, call, conv, err);
     if (st == MAKI_OK) st = maki_manage_conversation(conv, &run.in, &report, err);
     if (st == MAKI_OK && dry_run) st = end_preview(&shown, call, conv, err);
-    if (st == MAKI_OK) write_report(out, &run.use.figures, &run.policy, &report, dry_run, &shown);
+    if (st == MAKI_OK) write_report(out, &run.use.limits, &run.policy, &report, dry_run, &shown);
     maki_buf_free(&shown.summary);
     maki_conv_close(conv);
     return st;
@@ -396,8 +397,8 @@ static void write_prepared(maki_jw *out, double percent, bool due,
     maki_jw_print(out, "{'due':%b,'contextPercent':%f,'made':%b,'event':%I", due, percent,
                   report->written, report->event);
     maki_summary_usage_write(out, &report->usage);
-    maki_fact_coverage_write(out, &report->survey);
-    maki_fallback_write(out, &report->fell_back);
+    maki_fact_coverage_write(out, &report->coverage);
+    maki_fallback_write(out, &report->fallback_reason);
     maki_jw_end_object(out);
 }
 
@@ -429,18 +430,18 @@ maki_status maki_op_manage_prepare(maki_op_call *call, maki_jw *out, maki_err *e
 
 maki_status maki_op_manage_undo(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_run_undone undone;
+    maki_run_undo_report undone;
     maki_context_use use;
     maki_conv *conv = NULL;
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_WRITE, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
     if (st == MAKI_OK)
-        st = maki_run_history_undo(conv, (uint64_t)maki_in_number(call, "run", 0), &undone, err);
+        st = maki_run_history_undo(conv, (uint64_t)maki_input_number(call, "run", 0), &undone, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'run':%i,'events':%i,'removed':%i", (uint64_t)undone.run,
-                  (uint64_t)undone.events, undone.did.hidden);
-    maki_put_view_change(out, &undone.did);
+                  (uint64_t)undone.events, undone.effect.hidden);
+    maki_write_view_change(out, &undone.effect);
     maki_jw_print(out, "'tokensBefore':%f,'tokensAfter':%f}",
                   maki_context_tokens(&use, undone.tokens_before),
                   maki_context_tokens(&use, undone.tokens_after));
@@ -449,9 +450,9 @@ maki_status maki_op_manage_undo(maki_op_call *call, maki_jw *out, maki_err *err)
 
 maki_status maki_op_manage_accept(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    double before = maki_in_number(call, "tokensBefore", 0);
-    double after = maki_in_number(call, "tokensAfter", 0);
-    double min_reduction = maki_in_number(call, "minReduction", MAKI_MIN_REDUCTION);
+    double before = maki_input_number(call, "tokensBefore", 0);
+    double after = maki_input_number(call, "tokensAfter", 0);
+    double min_reduction = maki_input_number(call, "minReduction", MAKI_MIN_REDUCTION);
     double reduction = maki_reduction(before, after);
     maki_status st = check_positive(call, "tokensBefore", err);
     if (st != MAKI_OK) return st;
@@ -464,10 +465,10 @@ maki_status maki_op_manage_accept(maki_op_call *call, maki_jw *out, maki_err *er
 maki_status maki_op_prune_level(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     static const char *const names[] = { "none", "soft_trim", "hard_clear" };
-    double window = maki_in_number(call, "contextWindow", 0);
+    double window = maki_input_number(call, "contextWindow", 0);
     maki_status st = check_positive(call, "contextWindow", err);
     if (st != MAKI_OK) return st;
-    maki_prune_level level = maki_prune_level_of(maki_in_number(call, "totalTokens", 0), window);
+    maki_prune_level level = maki_prune_level_of(maki_input_number(call, "totalTokens", 0), window);
     maki_jw_print(out, "{'action':%z,'targetTokens':%f}", names[level],
                   level == MAKI_PRUNE_SOFT ? floor(window * MAKI_PRUNE_TARGET) : NAN);
     return MAKI_OK;
@@ -477,7 +478,7 @@ enum { KEEP_LAST = 3 };
 
 maki_status maki_op_prune_hard_clear(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    double keep = maki_in_number(call, "keepLast", KEEP_LAST);
+    double keep = maki_input_number(call, "keepLast", KEEP_LAST);
     maki_msgs list;
     maki_status st = maki_field_messages(call, "messages", &list, err);
     if (st != MAKI_OK) return st;
@@ -500,7 +501,7 @@ static void write_soft_trimmed(maki_jw *out, maki_str summary, maki_msgs tail)
 
 maki_status maki_op_prune_soft_trim(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    double keep = maki_in_number(call, "keepLast", KEEP_LAST);
+    double keep = maki_input_number(call, "keepLast", KEEP_LAST);
     maki_msgs list;
     maki_condense_fields fields;
     maki_summary summary;
@@ -548,7 +549,7 @@ static maki_status read_prune(const maki_op_call *call, maki_prune_settings *s, 
 {
     maki_str settings, part;
     *s = maki_prune_defaults;
-    if (!maki_in(call, "settings", &settings)) return MAKI_OK;
+    if (!maki_input_value(call, "settings", &settings)) return MAKI_OK;
     maki_status st = maki_field_nested(call, settings, "settings", prune_fields, s, err);
     for (size_t i = 0; st == MAKI_OK && i < sizeof prune_parts / sizeof prune_parts[0]; i++) {
         const struct prune_part *p = &prune_parts[i];
@@ -572,7 +573,7 @@ maki_status maki_op_prune_tools(maki_op_call *call, maki_jw *out, maki_err *err)
     maki_prune_settings s;
     maki_msgs list;
     size_t changed = 0;
-    double window = maki_in_number(call, "contextWindowTokens", 0);
+    double window = maki_input_number(call, "contextWindowTokens", 0);
     maki_status st = read_prune(call, &s, err);
     if (st == MAKI_OK) st = maki_field_messages(call, "messages", &list, err);
     if (st == MAKI_OK) st = maki_prune_tools(list, window, &s, call->arena, &changed, err);
@@ -588,21 +589,21 @@ maki_status maki_op_prune_tools(maki_op_call *call, maki_jw *out, maki_err *err)
 maki_status maki_op_window_resolve(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     maki_str id;
-    double model = maki_in_number(call, "model", 0);
-    if (!(model >= 1) && maki_in(call, "modelId", &id)) {
+    double model = maki_input_number(call, "model", 0);
+    if (!(model >= 1) && maki_input_value(call, "modelId", &id)) {
         model = maki_window_of_model(maki_json_text(id, call->arena));
     }
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'tokens':%f}",
-                  maki_window_resolve(model, maki_in_number(call, "config", 0),
-                                      maki_in_number(call, "agentDefault", 0)));
+                  maki_window_resolve(model, maki_input_number(call, "config", 0),
+                                      maki_input_number(call, "agentDefault", 0)));
     return MAKI_OK;
 }
 
 maki_status maki_op_window_guard(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    double tokens = maki_in_number(call, "tokens", 0);
+    double tokens = maki_input_number(call, "tokens", 0);
     (void)err;
     maki_jw_print(out, "{'warn':%b,'reject':%b}", tokens < MAKI_WINDOW_WARN,
                   tokens < MAKI_WINDOW_REFUSE);
@@ -611,7 +612,7 @@ maki_status maki_op_window_guard(maki_op_call *call, maki_jw *out, maki_err *err
 
 maki_status maki_op_profile_strategy(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str id = maki_in_text(call, "modelId");
+    maki_str id = maki_input_text(call, "modelId");
     maki_status st = maki_arena_status(call->arena, err);
     if (st != MAKI_OK) return st;
     maki_strategy s = maki_strategy_of(id);

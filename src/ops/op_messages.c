@@ -63,9 +63,9 @@ static maki_status read_states(maki_conv *conv, const maki_op_call *call, messag
                                maki_err *err)
 {
     const maki_view *view;
-    uint64_t seq = MAKI_NOW, ev;
+    uint64_t seq = MAKI_NEWEST, ev;
     maki_field_revision(call, &seq, &ev);
-    maki_status st = maki_conv_view(conv, MAKI_NOW, ev, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, ev, &view, err);
     for (seq = w->from; st == MAKI_OK && seq <= w->to; seq++)
         st = read_state(conv, view, seq, &w->states[seq - w->from], err);
     return st;
@@ -103,7 +103,7 @@ static maki_status write_message(void *ctx, const maki_view_message *m, maki_err
         maki_put_damaged(out, m->json, w->chars);
     else
         st = maki_put_parts(w->env, out, m->json, w->chars, err);
-    if (exchange->ev && (m->row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_ASSISTANT) {
+    if (exchange->ev && (m->row.flags & MAKI_ROW_ROLE) == MAKI_ROLE_ASSISTANT) {
         maki_jw_key(out, MAKI_LIT("exchange"));
         maki_put_exchange(out, exchange);
     }
@@ -138,9 +138,9 @@ static maki_status write_messages(maki_conv *conv, message_writer *w, maki_err *
 
 static void read_range(const maki_op_call *call, uint64_t last, message_writer *w)
 {
-    double chars = maki_in_number(call, "chars", CHARS_DEFAULT);
-    w->from = (uint64_t)maki_in_number(call, "from", 1);
-    w->to = (uint64_t)maki_in_number(call, "to", 0);
+    double chars = maki_input_number(call, "chars", CHARS_DEFAULT);
+    w->from = (uint64_t)maki_input_number(call, "from", 1);
+    w->to = (uint64_t)maki_input_number(call, "to", 0);
     w->chars = chars < CHARS_MAX ? (uint64_t)chars : CHARS_MAX;
     if (w->from == 0) w->from = 1;
     if (w->to > last) w->to = last;
@@ -151,7 +151,7 @@ maki_status maki_op_session_messages(maki_op_call *call, maki_jw *out, maki_err 
 {
     maki_conv *conv = NULL;
     maki_context_use use;
-    maki_run_limits_in given = { .config = call->m->config };
+    maki_run_limits_options given = { .config = call->m->config };
     message_writer *w = maki_arena_get(call->arena, sizeof *w);
     if (!w) return maki_arena_status(call->arena, err);
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);

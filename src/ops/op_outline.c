@@ -140,7 +140,7 @@ static void put_outline(maki_jw *out, maki_conv *conv, const maki_context_use *u
     maki_log *log = maki_conv_log(conv);
     maki_hex(maki_log_head(log), MAKI_CHAIN_LEN, hex);
     maki_jw_object(out);
-    maki_put_session(out, &use->session);
+    maki_write_session_fields(out, &use->session);
     maki_jw_print(
         out, "'title':%s,'client':%s,'updatedAt':%i,'last':%i,'events':%i,'head':%z,'visible':%i",
         maki_session_title(&use->session), maki_str_of(use->session.client),
@@ -158,7 +158,7 @@ maki_status maki_op_session_outline(maki_op_call *call, maki_jw *out, maki_err *
 {
     maki_conv *conv = NULL;
     maki_context_use use;
-    maki_run_limits_in given = { .config = call->m->config };
+    maki_run_limits_options given = { .config = call->m->config };
     maki_outline outline;
     uint64_t seq, ev;
     maki_field_revision(call, &seq, &ev);

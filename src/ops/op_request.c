@@ -13,7 +13,7 @@ static maki_status read_system(const maki_op_call *call, maki_request *out, maki
 {
     maki_str value;
     maki_json_item item;
-    if (!maki_in(call, "system", &value)) return MAKI_OK;
+    if (!maki_input_value(call, "system", &value)) return MAKI_OK;
     bool single = maki_json_kind_of(value) == MAKI_JSON_STRING;
     size_t count = single ? 1 : maki_json_count(value);
     maki_str *texts = maki_arena_array(call->arena, count + 1, sizeof *texts);
@@ -21,7 +21,7 @@ static maki_status read_system(const maki_op_call *call, maki_request *out, maki
     if (single) texts[0] = maki_json_text(value, call->arena);
     maki_json_iter iter = maki_json_items(value);
     for (size_t i = 0; !single && maki_json_next(&iter, &item); i++) {
-        maki_status st = maki_field_want(call, item.value, "system", MAKI_JSON_STRING, err);
+        maki_status st = maki_field_check_kind(call, item.value, "system", MAKI_JSON_STRING, err);
         if (st != MAKI_OK) return st;
         texts[i] = maki_json_text(item.value, call->arena);
     }
@@ -32,26 +32,27 @@ static maki_status read_system(const maki_op_call *call, maki_request *out, maki
 
 static maki_status read_style(const maki_op_call *call, maki_request *out, maki_err *err)
 {
-    maki_str style = maki_in_text(call, "toolStyle"), thinking = maki_in_text(call, "thinking");
+    maki_str style = maki_input_text(call, "toolStyle"),
+             thinking = maki_input_text(call, "thinking");
     out->functions = maki_str_is(style, MAKI_LIT("functions"));
     if (style.len && !out->functions && !maki_str_is(style, MAKI_LIT("tools")))
-        return maki_fail(err, MAKI_INVALID, "toolStyle is tools or functions");
+        return maki_fail(err, MAKI_INVALID, "toolStyle must be tools or functions");
     return thinking.len ? maki_thinking_named(thinking, &out->thinking, err) : MAKI_OK;
 }
 
 static maki_status read_request(const maki_op_call *call, maki_request *out, maki_err *err)
 {
     maki_str value;
-    *out = (maki_request){ .provider = maki_in_text(call, "provider"),
-                           .model = maki_in_text(call, "model"),
-                           .max_tokens = (uint64_t)maki_in_number(call, "maxTokens", 0),
-                           .window = (uint64_t)maki_in_number(call, "contextLength", 0),
-                           .stream = maki_in_bool(call, "stream", false),
-                           .tool_choice = maki_in_text(call, "toolChoice"),
-                           .has_temperature = maki_in(call, "temperature", &value),
-                           .temperature = maki_in_number(call, "temperature", 0) };
-    if (maki_in(call, "tools", &value)) out->tools = value;
-    maki_status st = maki_request_protocol(maki_in_text(call, "protocol"), &out->protocol, err);
+    *out = (maki_request){ .provider = maki_input_text(call, "provider"),
+                           .model = maki_input_text(call, "model"),
+                           .max_tokens = (uint64_t)maki_input_number(call, "maxTokens", 0),
+                           .window = (uint64_t)maki_input_number(call, "contextLength", 0),
+                           .stream = maki_input_bool(call, "stream", false),
+                           .tool_choice = maki_input_text(call, "toolChoice"),
+                           .has_temperature = maki_input_value(call, "temperature", &value),
+                           .temperature = maki_input_number(call, "temperature", 0) };
+    if (maki_input_value(call, "tools", &value)) out->tools = value;
+    maki_status st = maki_request_protocol(maki_input_text(call, "protocol"), &out->protocol, err);
     if (st == MAKI_OK) st = read_system(call, out, err);
     if (st == MAKI_OK)
         st = maki_field_rows(call, "before", &out->before.rows, &out->before.count, err);

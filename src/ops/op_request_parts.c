@@ -39,7 +39,7 @@ typedef struct recorded_request {
 } recorded_request;
 
 typedef struct request_reader {
-    uint64_t wanted; /* MAKI_NOW: the newest */
+    uint64_t wanted; /* MAKI_NEWEST: the newest */
     system_state system;
     recorded_request request, before; /* facts.ev 0: none */
     maki_str error;                   /* the words of the provider or the network, in the arena */
@@ -130,7 +130,7 @@ static maki_status last_sent(maki_conv *conv, const maki_exchange_facts *x, uint
     for (uint64_t seq = *out; maki_exchange_replied(x) && seq > maki_log_base(log); seq--) {
         maki_row row;
         st = maki_log_row(log, seq, &row, err);
-        if (st != MAKI_OK || (row.flags & MAKI_FACT_ROLE) != MAKI_ROLE_ASSISTANT) break;
+        if (st != MAKI_OK || (row.flags & MAKI_ROW_ROLE) != MAKI_ROLE_ASSISTANT) break;
         if (seq < x->at && row.ts < began) break;
         *out = seq - 1;
     }
@@ -203,10 +203,10 @@ static maki_status put_item(maki_jw *out, maki_conv *conv, const maki_view *sent
 
 static size_t count_tools(maki_str tools)
 {
-    maki_tool_list list = maki_tools_of(tools);
+    maki_tool_list list = maki_tool_list_of(tools);
     maki_tool tool;
     size_t n = 0;
-    while (maki_tools_next(&list, &tool))
+    while (maki_tool_list_next(&list, &tool))
         n++;
     return n;
 }
@@ -461,7 +461,7 @@ static maki_status put_request(maki_op_call *call, maki_conv *conv, request_read
                                maki_err *err)
 {
     maki_context_use use;
-    maki_run_limits_in given = { .config = call->m->config };
+    maki_run_limits_options given = { .config = call->m->config };
     maki_str event = MAKI_LIT(""), event_before = MAKI_LIT("");
     maki_view sent, sent_before = { 0 };
     uint64_t last = 0;
@@ -487,7 +487,7 @@ static maki_status put_request(maki_op_call *call, maki_conv *conv, request_read
     } else {
         maki_jw_null(out);
     }
-    if (st == MAKI_OK && maki_in_bool(call, "body", false))
+    if (st == MAKI_OK && maki_input_bool(call, "body", false))
         st = put_body(call, conv, &r->request, event, &sent, tools, out, &exact, err);
     maki_jw_print(out, "'exact':%b,'note':%z}", exact, note_of(event, exact));
     return st;
@@ -497,8 +497,8 @@ maki_status maki_op_session_request(maki_op_call *call, maki_jw *out, maki_err *
 {
     maki_conv *conv = NULL;
     maki_str value;
-    request_reader r = { .wanted = MAKI_NOW, .arena = call->arena, .error = MAKI_LIT("") };
-    bool named = maki_in(call, "ev", &value);
+    request_reader r = { .wanted = MAKI_NEWEST, .arena = call->arena, .error = MAKI_LIT("") };
+    bool named = maki_input_value(call, "ev", &value);
     if (named) r.wanted = (uint64_t)maki_json_double(value);
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_log_each_event(maki_conv_log(conv), read_event, &r, err);

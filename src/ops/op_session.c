@@ -42,12 +42,12 @@ static bool text_of(maki_str block, maki_str *string)
 static void write_use(const maki_op_call *call, maki_jw *out, maki_conv *conv,
                       const maki_session *s)
 {
-    maki_run_limits_in none = { .config = call->m->config };
+    maki_run_limits_options none = { .config = call->m->config };
     maki_context_use use;
     uint64_t tokens = 0;
     if (maki_context_use_of_session(conv, s, &none, &use, NULL) == MAKI_OK &&
         maki_conv_tokens_cached(conv, &tokens, NULL) == MAKI_OK)
-        maki_put_usage(out, &use, maki_context_tokens(&use, (double)tokens));
+        maki_write_context_use(out, &use, maki_context_tokens(&use, (double)tokens));
 }
 
 static void write_session(const maki_op_call *call, maki_jw *out, const maki_session *s,
@@ -58,7 +58,7 @@ static void write_session(const maki_op_call *call, maki_jw *out, const maki_ses
     maki_conv_options options = { .read_only = true, .share_index = true, .threads = 1 };
     snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
     maki_jw_object(out);
-    maki_put_session(out, s);
+    maki_write_session_fields(out, s);
     maki_jw_print(out,
                   "'title':%s,'client':%s,'updatedAt':%i,'messages':%i,'errors':%i,'lastError':%v,"
                   "'lastAction':%v",
@@ -81,26 +81,26 @@ static void write_values(maki_jw *out, const char *name, const maki_session_valu
 /* A field as a C string in the arena; NULL: missing or empty. */
 static const char *text_or_null(const maki_op_call *call, const char *name)
 {
-    maki_str text = maki_in_text(call, name);
+    maki_str text = maki_input_text(call, name);
     return text.len ? maki_arena_print(call->arena, "%.*s", MAKI_PRINTED(text)).ptr : NULL;
 }
 
 static maki_status read_query(const maki_op_call *call, char home[MAKI_PATH_MAX],
                               maki_session_query *out, maki_err *err)
 {
-    double limit = maki_in_number(call, "limit", LIST_DEFAULT),
-           offset = maki_in_number(call, "offset", 0);
+    double limit = maki_input_number(call, "limit", LIST_DEFAULT),
+           offset = maki_input_number(call, "offset", 0);
     maki_str state;
     *out = (maki_session_query){ .home = home,
                                  .agent = text_or_null(call, "agent"),
                                  .client = text_or_null(call, "client"),
                                  .model = text_or_null(call, "model"),
-                                 .words = maki_in_text(call, "title"),
+                                 .words = maki_input_text(call, "title"),
                                  .offset = offset < 0 ? 0 : (size_t)offset,
                                  .limit = limit < 1          ? 1
                                           : limit > LIST_MAX ? LIST_MAX
                                                              : (size_t)limit };
-    if (maki_in(call, "state", &state)) {
+    if (maki_input_value(call, "state", &state)) {
         bool archived = maki_json_text_is(state, MAKI_LIT("archived"));
         out->failed = maki_json_text_is(state, MAKI_LIT("failed"));
         if (!archived && !out->failed && !maki_json_text_is(state, MAKI_LIT("active")))
@@ -219,10 +219,10 @@ maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err
     const maki_view *view;
     maki_view_totals total;
     maki_context_use use;
-    double limit = maki_in_number(call, "limit", SHOW_DEFAULT);
+    double limit = maki_input_number(call, "limit", SHOW_DEFAULT);
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);
     if (st == MAKI_OK) st = maki_context_use_read(call, conv, &use, err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
     if (st == MAKI_OK) {
         uint64_t shown = limit < 0 ? 0 : (uint64_t)limit;
@@ -230,7 +230,7 @@ maki_status maki_op_session_show(maki_op_call *call, maki_jw *out, maki_err *err
         maki_jw_print(out, "{'messages':%i,'events':%i,'visible':%i",
                       maki_log_last(maki_conv_log(conv)), maki_log_events(maki_conv_log(conv)),
                       total.messages);
-        maki_put_usage(out, &use, maki_context_tokens(&use, (double)total.tokens));
+        maki_write_context_use(out, &use, maki_context_tokens(&use, (double)total.tokens));
         maki_jw_print(out, "'view':[");
         st = maki_conv_each(conv, view, write_message, &s, err);
         maki_jw_print(out, "]");

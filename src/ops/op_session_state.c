@@ -32,8 +32,8 @@ enum { PART_MAX = 256 /* bytes of a channel, a sender ... with its NUL */ };
 maki_status maki_field_home(const maki_op_call *call, char out[MAKI_PATH_MAX], maki_err *err)
 {
     maki_str value;
-    if (maki_in(call, "home", &value)) {
-        maki_status st = maki_in_cstring(call, "home", out, MAKI_PATH_MAX, err);
+    if (maki_input_value(call, "home", &value)) {
+        maki_status st = maki_input_cstring(call, "home", out, MAKI_PATH_MAX, err);
         return st != MAKI_OK || out[0] ? st : maki_fail(err, MAKI_INVALID, "home is empty");
     }
     memcpy(out, call->m->home, MAKI_PATH_MAX);
@@ -53,7 +53,7 @@ static maki_status open_config(const maki_op_call *call, const maki_config **out
     return st;
 }
 
-void maki_put_session(maki_jw *out, const maki_session *s)
+void maki_write_session_fields(maki_jw *out, const maki_session *s)
 {
     maki_jw_print(out,
                   "'id':%s,'agentId':%s,'sessionKey':%z,'channel':%z,'state':%z,'model':%s,"
@@ -76,12 +76,12 @@ typedef struct origin_text {
 static maki_status read_origin(const maki_op_call *call, origin_text *t, maki_origin *out,
                                maki_err *err)
 {
-    maki_status st = maki_in_cstring(call, "agent", t->agent, PART_MAX, err);
-    if (st == MAKI_OK) st = maki_in_cstring(call, "channel", t->channel, PART_MAX, err);
-    if (st == MAKI_OK) st = maki_in_cstring(call, "sender", t->sender, PART_MAX, err);
-    if (st == MAKI_OK) st = maki_in_cstring(call, "group", t->group, PART_MAX, err);
-    if (st == MAKI_OK) st = maki_in_cstring(call, "thread", t->thread, PART_MAX, err);
-    if (st == MAKI_OK) st = maki_in_cstring(call, "client", t->client, MAKI_CLIENT_MAX, err);
+    maki_status st = maki_input_cstring(call, "agent", t->agent, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_input_cstring(call, "channel", t->channel, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_input_cstring(call, "sender", t->sender, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_input_cstring(call, "group", t->group, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_input_cstring(call, "thread", t->thread, PART_MAX, err);
+    if (st == MAKI_OK) st = maki_input_cstring(call, "client", t->client, MAKI_CLIENT_MAX, err);
     if (!t->agent[0]) snprintf(t->agent, sizeof t->agent, "%s", MAKI_AGENT_DEFAULT);
     *out = (maki_origin){ t->agent, t->channel, t->sender, t->group, t->thread, t->client };
     return st;
@@ -95,7 +95,7 @@ static maki_status read_scope(const maki_op_call *call, const char *agent, maki_
     maki_config *own = NULL;
     const maki_config *config = NULL;
     maki_str value;
-    if (maki_in(call, "scope", &value)) {
+    if (maki_input_value(call, "scope", &value)) {
         if (maki_scope_named(maki_json_text(value, call->arena), out)) return MAKI_OK;
         maki_status read = maki_arena_status(call->arena, err);
         return read != MAKI_OK
@@ -117,17 +117,17 @@ maki_status maki_op_session_resolve(maki_op_call *call, maki_jw *out, maki_err *
     origin_text text;
     maki_origin from;
     maki_scope scope;
-    maki_resolved resolved;
+    maki_resolved_session resolved;
     maki_status st = maki_field_home(call, home, err);
     if (st == MAKI_OK) st = read_origin(call, &text, &from, err);
     if (st == MAKI_OK) st = read_scope(call, from.agent, &scope, err);
     if (st == MAKI_OK) st = maki_origin_key(&from, scope, key, err);
     if (st == MAKI_OK)
-        st = maki_session_resolve(&call->m->env, home, &from, key, maki_in_bool(call, "new", false),
-                                  &resolved, err);
+        st = maki_session_resolve(&call->m->env, home, &from, key,
+                                  maki_input_bool(call, "new", false), &resolved, err);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'made':%b", resolved.created);
-    maki_put_session(out, &resolved.session);
+    maki_write_session_fields(out, &resolved.session);
     maki_jw_print(out, "'note':%z}", resolved.note);
     return MAKI_OK;
 }
@@ -168,7 +168,7 @@ static maki_status new_overrides(const maki_op_call *call, const maki_session *n
 static maki_status check_thinking(const maki_op_call *call, maki_err *err)
 {
     maki_str value;
-    if (!maki_in(call, "thinking", &value) ||
+    if (!maki_input_value(call, "thinking", &value) ||
         maki_json_text_in(value, "off|minimal|low|medium|high"))
         return MAKI_OK;
     return maki_field_invalid(call, value, err,
@@ -178,9 +178,9 @@ static maki_status check_thinking(const maki_op_call *call, maki_err *err)
 static maki_status check_threshold(const maki_op_call *call, maki_err *err)
 {
     maki_str value;
-    double percent = maki_in_number(call, "threshold", MAKI_THRESHOLD_MAX);
+    double percent = maki_input_number(call, "threshold", MAKI_THRESHOLD_MAX);
     if (percent >= MAKI_THRESHOLD_MIN && percent <= MAKI_THRESHOLD_MAX) return MAKI_OK;
-    (void)maki_in(call, "threshold", &value);
+    (void)maki_input_value(call, "threshold", &value);
     return maki_field_invalid(call, value, err, "threshold must be from %.0f to %.0f percent",
                               MAKI_THRESHOLD_MIN, MAKI_THRESHOLD_MAX);
 }
@@ -189,7 +189,7 @@ static maki_status state_field(const maki_op_call *call, int *archived, maki_err
 {
     maki_str value;
     *archived = -1;
-    if (!maki_in(call, "state", &value)) return MAKI_OK;
+    if (!maki_input_value(call, "state", &value)) return MAKI_OK;
     *archived = maki_json_text_is(value, MAKI_LIT("archived"));
     if (*archived || maki_json_text_is(value, MAKI_LIT("active"))) return MAKI_OK;
     return maki_field_invalid(call, value, err, "state must be active or archived");
@@ -203,7 +203,7 @@ static maki_status change_session(maki_op_call *call, const char *path,
     maki_status st = maki_session_set(&call->m->env, path, to, &s, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    maki_put_session(out, &s);
+    maki_write_session_fields(out, &s);
     maki_jw_end_object(out);
     return MAKI_OK;
 }
@@ -238,7 +238,7 @@ maki_status maki_op_session_rename(maki_op_call *call, maki_jw *out, maki_err *e
 {
     char path[MAKI_PATH_MAX], name[MAKI_KEY_MAX];
     maki_session_change to = { .archived = -1, .name = name };
-    maki_status st = maki_in_cstring(call, "name", name, sizeof name, err);
+    maki_status st = maki_input_cstring(call, "name", name, sizeof name, err);
     if (st == MAKI_OK) st = maki_field_path(call, "conversation", path, err);
     return st == MAKI_OK ? change_session(call, path, &to, out, err) : st;
 }
@@ -271,14 +271,14 @@ maki_status maki_op_session_fork(maki_op_call *call, maki_jw *out, maki_err *err
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_WRITE, &conv, err);
     if (st != MAKI_OK) return st;
     maki_log *log = maki_conv_log(conv);
-    uint64_t seq =
-        maki_in(call, "seq", &value) ? (uint64_t)maki_json_double(value) : maki_log_last(log);
+    uint64_t seq = maki_input_value(call, "seq", &value) ? (uint64_t)maki_json_double(value)
+                                                         : maki_log_last(log);
     if (!maki_session_location_of(maki_log_path(log), &location))
         st = maki_fail(err, MAKI_INVALID,
                        "only a session, under agents/, is forked here; history.fork takes a path");
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, maki_log_path(log), &from, err);
     if (st == MAKI_OK) st = new_fork(call, &from, location.home, &s, path, &header, err);
-    if (st == MAKI_OK) st = maki_conv_fork(conv, seq, MAKI_NOW, path, header, err);
+    if (st == MAKI_OK) st = maki_conv_fork(conv, seq, MAKI_NEWEST, path, header, err);
     maki_conv_close(conv);
     conv = NULL;
     /* the actual point of the fork, which is never between a call and its result */
@@ -287,7 +287,7 @@ maki_status maki_op_session_fork(maki_op_call *call, maki_jw *out, maki_err *err
     if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, &conv, err);
     if (st != MAKI_OK) return st;
     maki_jw_object(out);
-    maki_put_session(out, &s);
+    maki_write_session_fields(out, &s);
     maki_jw_print(out, "'title':%s,'seq':%i}", maki_session_title(&s),
                   maki_log_base(maki_conv_log(conv)));
     maki_conv_close(conv);
@@ -337,8 +337,8 @@ maki_status maki_op_session_delete(maki_op_call *call, maki_jw *out, maki_err *e
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
     if (st != MAKI_OK) return st;
     if (!maki_session_location_of(path, &location))
-        return maki_fail(err, MAKI_INVALID, "only a session, under agents/, is deleted here");
-    if (!maki_in_bool(call, "yes", false))
+        return maki_fail(err, MAKI_INVALID, "only a session, under agents/, can be deleted");
+    if (!maki_input_bool(call, "yes", false))
         return maki_refuse(err, "NOT_CONFIRMED", "it cannot be undone: yes must be true");
     fork_search f = { .files = files, .parent = &location };
     (void)files->list(files, location.directory, match_fork, &f);
@@ -382,7 +382,7 @@ static maki_status read_limits(const maki_op_call *call, const maki_session *s,
     char provider[PART_MAX];
     maki_config *own = NULL;
     const maki_config *config = NULL;
-    maki_status st = maki_in_cstring(call, "provider", provider, PART_MAX, err);
+    maki_status st = maki_input_cstring(call, "provider", provider, PART_MAX, err);
     if (st == MAKI_OK) st = open_config(call, &config, &own, err);
     if (st != MAKI_OK) return st;
     if (!provider[0]) snprintf(provider, sizeof provider, "%s", provider_of(s->model));
@@ -401,25 +401,25 @@ maki_status maki_op_session_limit(maki_op_call *call, maki_jw *out, maki_err *er
     maki_conv *conv = NULL;
     maki_session s;
     maki_turn_limits limits = { 0 };
-    maki_limited limited;
+    maki_turn_limit_report limited;
     maki_str value;
     maki_status st = maki_field_path(call, "conversation", path, err);
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
     if (st == MAKI_OK) st = read_limits(call, &s, &limits, err);
-    bool preview = maki_in_bool(call, "preview", false);
+    bool preview = maki_input_bool(call, "preview", false);
     if (st == MAKI_OK)
         st = maki_field_conversation(call, preview ? MAKI_ACCESS_READ : MAKI_ACCESS_WRITE, &conv,
                                      err);
     if (st != MAKI_OK) return st;
-    bool given = maki_in(call, "limit", &value);
+    bool given = maki_input_value(call, "limit", &value);
     uint64_t limit = given ? (uint64_t)maki_json_double(value)
                            : maki_turn_limit(&limits, maki_session_from_channel(&s));
     st = maki_conv_limit_turns(conv, limit, preview, &limited, err);
     maki_conv_close(conv);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'limit':%i,'turns':%i,'left':%i,'event':%i,'removed':%i", limit,
-                  limited.turns, limited.left, limited.change.event, limited.change.did.hidden);
-    maki_put_view_change(out, &limited.change.did);
+                  limited.turns, limited.left, limited.change.event, limited.change.effect.hidden);
+    maki_write_view_change(out, &limited.change.effect);
     maki_jw_end_object(out);
     return MAKI_OK;
 }

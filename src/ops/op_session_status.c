@@ -79,11 +79,11 @@ typedef struct part_counts {
 
 static enum part part_of_row(const maki_row *row)
 {
-    if (row->flags & MAKI_FACT_SUMMARY) return PART_SUMMARIES;
-    if (row->flags & MAKI_FACT_MARKER) return PART_MARKERS;
-    if (row->flags & MAKI_FACT_ANSWERS) return PART_RESULTS;
-    if (row->flags & MAKI_FACT_CALLS) return PART_CALLS;
-    switch (row->flags & MAKI_FACT_ROLE) {
+    if (row->flags & MAKI_ROW_SUMMARY) return PART_SUMMARIES;
+    if (row->flags & MAKI_ROW_MARKER) return PART_MARKERS;
+    if (row->flags & MAKI_ROW_ANSWERS) return PART_RESULTS;
+    if (row->flags & MAKI_ROW_CALLS) return PART_CALLS;
+    switch (row->flags & MAKI_ROW_ROLE) {
     case MAKI_ROLE_SYSTEM: return PART_SYSTEM_MESSAGES;
     case MAKI_ROLE_USER: return PART_USER;
     case MAKI_ROLE_ASSISTANT: return PART_ASSISTANT;
@@ -209,17 +209,17 @@ static void write_status(const maki_op_call *call, maki_jw *out, const part_coun
     for (size_t i = 0; i < PARTS; i++)
         visible += c->messages[i];
     maki_jw_object(out);
-    maki_put_session(out, &use->session);
+    maki_write_session_fields(out, &use->session);
     double tokens = write_parts(out, c, use->scale);
     maki_jw_print(out, "'messagesCount':%i,'compressionCount':%i,'lastCompression':%z", visible,
                   compressions, ago);
-    maki_put_usage(out, use, tokens);
+    maki_write_context_use(out, use, tokens);
     maki_jw_print(out, "'countedFor':%s,'exact':%b,'scale':%f,'pinned':%i,'windowFrom':%z",
-                  maki_str_of(use->figures.model), use->exact, use->scale,
-                  (uint64_t)c->view->pin_count, use->figures.window_from);
+                  maki_str_of(use->limits.model), use->exact, use->scale,
+                  (uint64_t)c->view->pin_count, use->limits.window_from);
     maki_jw_print(out, "'reserved':%f",
-                  maki_run_limits_reserved(use->figures.window, use->figures.max_tokens));
-    maki_put_threshold(out, &use->figures, policy);
+                  maki_run_limits_reserved(use->limits.window, use->limits.max_tokens));
+    maki_write_threshold(out, &use->limits, policy);
     maki_jw_end_object(out);
 }
 
@@ -234,7 +234,7 @@ maki_status maki_op_session_status(maki_op_call *call, maki_jw *out, maki_err *e
     if (st == MAKI_OK)
         st = maki_policy_from_config(call->m->config, maki_str_of(use.session.agent), "maki",
                                      call->arena, &policy, err);
-    if (st == MAKI_OK) st = maki_conv_view(c.conv, MAKI_NOW, MAKI_NOW, &c.view, err);
+    if (st == MAKI_OK) st = maki_conv_view(c.conv, MAKI_NEWEST, MAKI_NEWEST, &c.view, err);
     if (st == MAKI_OK) st = count_view(&c, err);
     uint64_t compressions = st == MAKI_OK ? maki_conv_active_compressions(c.conv, &last.ev) : 0;
     if (compressions) st = maki_log_each_event(maki_conv_log(c.conv), on_event, &last, err);

@@ -1,7 +1,7 @@
 /* op_steps.c -- session.steps: what steps did to the view, and what their events say.
  *
  * In:    a conversation, opened read-only, and the numbers of events.
- * Out:   for each the effect (maki_conv_step) and the fields of its type; of an error of a provider its words.
+ * Out:   for each the effect (maki_conv_event_effect) and the fields of its type; of an error of a provider its words.
  * An event is found in the file by binary search; what a run recorded about its steps stands right after them. */
 #include <inttypes.h>
 
@@ -166,16 +166,16 @@ static void put_type_fields(step_writer *w, maki_str event)
 static void put_step(step_writer *w, maki_str event)
 {
     char type[40];
-    bool step = w->did.event > 0;
+    bool step = w->effect.event > 0;
     maki_str_copy(w->head.type, type, sizeof type);
     maki_jw_print(w->out, "{'ev':%i,'at':%i,'ts':%i,'type':%z,'active':%b", w->head.ev, w->head.at,
                   w->head.ts, type, w->active);
     if (step) {
-        maki_jw_print(w->out, "'removed':%i", w->did.did.hidden);
-        maki_put_view_change(w->out, &w->did.did);
+        maki_jw_print(w->out, "'removed':%i", w->effect.effect.hidden);
+        maki_write_view_change(w->out, &w->effect.effect);
         maki_jw_print(w->out, "'tokensBefore':%f,'tokensAfter':%f",
-                      maki_context_tokens(w->use, (double)w->did.tokens_before),
-                      maki_context_tokens(w->use, (double)w->did.tokens_after));
+                      maki_context_tokens(w->use, (double)w->effect.tokens_before),
+                      maki_context_tokens(w->use, (double)w->effect.tokens_after));
     }
     put_type_fields(w, event);
 }
@@ -227,9 +227,9 @@ static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t offse
 static maki_status read_effect(step_writer *w, maki_err *err)
 {
     maki_err why = { 0 };
-    maki_status st = maki_conv_step(w->conv, w->ev, &w->did, &why);
+    maki_status st = maki_conv_event_effect(w->conv, w->ev, &w->effect, &why);
     if (st == MAKI_NOTFOUND) {
-        w->did = (maki_change){ 0 };
+        w->effect = (maki_change){ 0 };
         return MAKI_OK;
     }
     if (st != MAKI_OK && err) *err = why;
@@ -264,8 +264,8 @@ static maki_status read_wanted(const maki_op_call *call, maki_conv *conv, wanted
 {
     maki_str list;
     const maki_view *view;
-    maki_in(call, "evs", &list);
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_input_value(call, "evs", &list);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     const maki_events *events = maki_conv_events(conv);
     MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(list)) {
         wanted_step step = { .active = true };
@@ -289,7 +289,7 @@ maki_status maki_op_session_steps(maki_op_call *call, maki_jw *out, maki_err *er
 {
     maki_conv *conv = NULL;
     maki_context_use use;
-    maki_run_limits_in given = { .config = call->m->config };
+    maki_run_limits_options given = { .config = call->m->config };
     wanted_step steps[STEPS_MAX];
     size_t count = 0;
     maki_status st = maki_field_conversation(call, MAKI_ACCESS_READ, &conv, err);

@@ -26,7 +26,7 @@ static maki_status answer_tokens(maki_jw *out, double tokens)
 maki_status maki_op_tokens_estimate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     (void)err;
-    maki_str text = maki_json_inside(maki_in_string(call, "text"));
+    maki_str text = maki_json_inside(maki_input_string(call, "text"));
     return answer_tokens(out, maki_estimate_tokens(text));
 }
 
@@ -34,7 +34,7 @@ maki_status maki_op_tokens_context(maki_op_call *call, maki_jw *out, maki_err *e
 {
     maki_str events;
     maki_usage usage;
-    maki_in(call, "events", &events);
+    maki_input_value(call, "events", &events);
     maki_status st = maki_usage_of(events, call->arena, &usage, err);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'contextTokens':%f,'totalCost':%f}", usage.context_tokens,
@@ -74,7 +74,7 @@ static maki_status read_calibration(const maki_op_call *call, maki_str model, ma
                                     maki_err *err)
 {
     maki_str all, entry = { 0 };
-    if (!maki_in(call, "calibration", &all)) return MAKI_OK;
+    if (!maki_input_value(call, "calibration", &all)) return MAKI_OK;
     MAKI_JSON_EACH(item, maki_json_items(all)) {
         maki_str key = { item.key.ptr - 1, item.key.len + 2 };
         if (maki_json_same_text(key, model)) entry = item.value;
@@ -89,7 +89,7 @@ static maki_status read_choice(const maki_op_call *call, tokenizer_choice *out, 
     maki_str model, encoding;
     *out = (tokenizer_choice){ .encoding = maki_encoding_named("o200k_base") };
     out->family = maki_family_of_encoding(out->encoding);
-    if (maki_in(call, "model", &model)) {
+    if (maki_input_value(call, "model", &model)) {
         out->model = maki_json_text(model, call->arena);
         maki_status st = maki_arena_status(call->arena, err);
         if (st == MAKI_OK) st = read_calibration(call, model, &out->calibration, err);
@@ -98,7 +98,7 @@ static maki_status read_choice(const maki_op_call *call, tokenizer_choice *out, 
         out->image = maki_image_rule_of(out->model);
         out->encoding = maki_encoding_named(out->family->encoding);
     }
-    if (maki_in(call, "encoding", &encoding)) {
+    if (maki_input_value(call, "encoding", &encoding)) {
         out->calibration = (maki_calibration){ 0 };
         return read_encoding(call, encoding, out, err);
     }
@@ -204,7 +204,7 @@ static maki_status count_messages(maki_op_call *call, const tokenizer_choice *c,
     maki_status st = MAKI_OK;
     all->chat = true;
     all->reply = c->family->per_reply;
-    if (maki_in_bool(call, "detail", false)) {
+    if (maki_input_bool(call, "detail", false)) {
         size_t n = maki_json_count(messages);
         all->each = maki_arena_array(call->arena, n ? n : 1, sizeof *all->each);
         if (!all->each) return maki_arena_status(call->arena, err);
@@ -232,22 +232,22 @@ static maki_status count_all(maki_op_call *call, const tokenizer_choice *c, tota
     maki_part_counts *parts = &all->sum.parts;
     uint64_t tokens = 0;
     maki_status st = maki_tokenizer_of(call->m, c->encoding, &rules.tokenizer, err);
-    if (st == MAKI_OK && maki_in(call, "text", &value)) {
+    if (st == MAKI_OK && maki_input_value(call, "text", &value)) {
         st = maki_count_json_text(rules.tokenizer, value, &tokens, err);
         parts->text += tokens;
     }
-    if (st == MAKI_OK && maki_in(call, "content", &value)) {
+    if (st == MAKI_OK && maki_input_value(call, "content", &value)) {
         st = maki_count_content(&rules, value, parts, err);
     }
-    if (st == MAKI_OK && maki_in(call, "system", &value)) {
+    if (st == MAKI_OK && maki_input_value(call, "system", &value)) {
         st = maki_count_content(&rules, value, parts, err);
         all->sum.overhead += c->family->per_message;
         all->chat = true;
     }
-    if (st == MAKI_OK && maki_in(call, "messages", &value)) {
+    if (st == MAKI_OK && maki_input_value(call, "messages", &value)) {
         st = count_messages(call, c, &rules, value, all, err);
     }
-    if (st == MAKI_OK && maki_in(call, "tools", &value)) {
+    if (st == MAKI_OK && maki_input_value(call, "tools", &value)) {
         st = maki_count_tools(rules.tokenizer, c->family, value, &all->tools, err);
     }
     return st;
@@ -305,7 +305,7 @@ maki_status maki_op_tokens_count(maki_op_call *call, maki_jw *out, maki_err *err
 {
     static const char *const selecting[] = { "text",  "messages", "system", "tools",
                                              "model", "encoding", "detail" };
-    maki_str value, content = maki_in_string(call, "content"); /* null: empty */
+    maki_str value, content = maki_input_string(call, "content"); /* null: empty */
     bool has_content = maki_json_get(call->input, MAKI_LIT("content"), &value), by_model = false;
     tokenizer_choice choice;
     total_count all = { 0 };
@@ -315,7 +315,7 @@ maki_status maki_op_tokens_count(maki_op_call *call, maki_jw *out, maki_err *err
                                   "content must be a string or an array of blocks");
     }
     for (size_t i = 0; i < sizeof selecting / sizeof selecting[0]; i++) {
-        bool given = maki_in(call, selecting[i], &value);
+        bool given = maki_input_value(call, selecting[i], &value);
         by_model |= given;
         has_content |= given && i < 4;
     }
@@ -356,9 +356,9 @@ maki_status maki_op_tokens_encode(maki_op_call *call, maki_jw *out, maki_err *er
     maki_tokenizer_options options = MAKI_TOKENIZER_OPTIONS_INIT;
     id_list ids = { .out = out };
     maki_status st = read_choice(call, &choice, err);
-    maki_str text = maki_in_text(call, "text");
+    maki_str text = maki_input_text(call, "text");
     if (st == MAKI_OK) st = maki_arena_status(call->arena, err);
-    options.special = maki_in_bool(call, "special", false);
+    options.special = maki_input_bool(call, "special", false);
     if (st == MAKI_OK && options.special) {
         st = maki_tokenizer_open(&call->m->env, choice.encoding, &options, &special_tokenizer, err);
         t = special_tokenizer;
@@ -400,7 +400,7 @@ maki_status maki_op_tokens_decode(maki_op_call *call, maki_jw *out, maki_err *er
     maki_str array;
     size_t bad = 0;
     maki_buf bytes = maki_buf_new(call->m->env.alloc, call->m->max_memory), base64 = bytes;
-    maki_in(call, "tokens", &array);
+    maki_input_value(call, "tokens", &array);
     maki_status st = read_choice(call, &choice, err);
     if (st == MAKI_OK) st = read_ids(call, choice.encoding, array, &bytes, err);
     bool valid = maki_utf8_valid(maki_buf_str(&bytes), &bad);
@@ -453,13 +453,13 @@ maki_status maki_op_tokens_models(maki_op_call *call, maki_jw *out, maki_err *er
 maki_status maki_op_tokens_calibrate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     tokenizer_choice choice;
-    maki_str all = MAKI_LIT("{}"), model = maki_in_string(call, "model");
-    double reported = maki_in_number(call, "reported", 0) - maki_in_number(call, "fixed", 0);
+    maki_str all = MAKI_LIT("{}"), model = maki_input_string(call, "model");
+    double reported = maki_input_number(call, "reported", 0) - maki_input_number(call, "fixed", 0);
     maki_status st = read_choice(call, &choice, err);
     if (st != MAKI_OK) return st;
     bool used = maki_calibration_add(&choice.calibration, choice.family,
-                                     maki_in_number(call, "counted", 0), reported);
-    maki_in(call, "calibration", &all);
+                                     maki_input_number(call, "counted", 0), reported);
+    maki_input_value(call, "calibration", &all);
     maki_jw_print(out, "{'calibration':{");
     MAKI_JSON_EACH(item, maki_json_items(all)) {
         maki_str key = { item.key.ptr - 1, item.key.len + 2 };

@@ -84,7 +84,7 @@ static maki_status add_views(maki_conv *conv, const maki_context_use *use, curve
         maki_row row;
         uint64_t seq = base + (last - base) / n * i + (last - base) % n * i / n;
         st = maki_log_row(log, seq, &row, err);
-        if (st == MAKI_OK) st = maki_conv_view(conv, seq, MAKI_NOW, &view, err);
+        if (st == MAKI_OK) st = maki_conv_view(conv, seq, MAKI_NEWEST, &view, err);
         if (st == MAKI_OK) st = maki_conv_total(conv, view, &total, err);
         if (st != MAKI_OK) break;
         c->last = (usage_point){ 0, seq, row.ts, maki_context_tokens(use, (double)total.tokens) };
@@ -107,7 +107,7 @@ static maki_status not_sent(usage_reader *r, const maki_exchange_facts *x, doubl
     maki_status st = maki_log_row(r->log, seq, &row, err);
     if (st != MAKI_OK) return st;
     double all = (double)row.tokens_so_far;
-    if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_ASSISTANT && maki_exchange_replied(x))
+    if ((row.flags & MAKI_ROW_ROLE) == MAKI_ROLE_ASSISTANT && maki_exchange_replied(x))
         all -= (double)row.tokens; /* the reply */
     if (all > x->messages) *out = all - x->messages;
     return MAKI_OK;
@@ -189,7 +189,7 @@ static maki_status read_steps(maki_conv *conv, maki_arena *arena, maki_event **o
                               maki_err *err)
 {
     const maki_view *view;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st != MAKI_OK) return st;
     const maki_events *events = maki_conv_events(conv);
     size_t first = events->count;
@@ -212,7 +212,7 @@ static maki_status put_steps(maki_op_call *call, maki_conv *conv, const maki_con
     maki_jw_field_array(out, "steps");
     for (size_t i = 0; st == MAKI_OK && i < count; i++) {
         maki_change did;
-        st = maki_conv_step(conv, steps[i].ev, &did, err);
+        st = maki_conv_event_effect(conv, steps[i].ev, &did, err);
         if (st != MAKI_OK) break;
         maki_jw_print(out, "{'ev':%i,'at':%i,'ts':%i,'type':%z,'tokensBefore':%f,'tokensAfter':%f}",
                       steps[i].ev, steps[i].at, steps[i].ts, maki_event_name(steps[i].type),
@@ -250,8 +250,8 @@ maki_status maki_op_session_usage(maki_op_call *call, maki_jw *out, maki_err *er
 {
     maki_conv *conv = NULL;
     maki_context_use use;
-    maki_run_limits_in given = { .config = call->m->config };
-    double points = maki_in_number(call, "points", POINTS_DEFAULT);
+    maki_run_limits_options given = { .config = call->m->config };
+    double points = maki_input_number(call, "points", POINTS_DEFAULT);
     usage_reader *r = maki_arena_get(call->arena, sizeof *r);
     if (!r) return maki_arena_status(call->arena, err);
     r->curve.every = 1;

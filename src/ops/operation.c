@@ -74,7 +74,7 @@ void maki_use_events(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx)
     m->event_ctx = ctx;
 }
 
-void maki_watch_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
+void maki_use_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
 {
     m->cancelled = fn;
     m->cancel_ctx = ctx;
@@ -209,7 +209,7 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
 
     maki_jw_init(&w, (maki_sink){ watched_write, &watched }, &error);
     size_t form;
-    maki_status st = maki_form_choose(&call, row, &form, &error);
+    maki_status st = maki_form_select(&call, row, &form, &error);
     if (st == MAKI_OK)
         st = maki_fields_check(&call, row->info.name, row->info.forms[form].input, &error);
     if (st == MAKI_OK) st = row->run[form](&call, &w, &error);

@@ -22,13 +22,13 @@ struct maki {
     size_t max_memory;
     char home[MAKI_PATH_MAX];                    /* the state directory; "": none */
     maki_tokenizer *tokenizers[MAKI_TOKENIZERS]; /* by encoding; opened on first use */
-    maki_status (*counting)(void *ctx, uint64_t done, uint64_t total); /* maki_watch_counting */
+    maki_status (*counting)(void *ctx, uint64_t done, uint64_t total); /* maki_use_progress */
     void *counting_ctx;
     size_t threads;               /* maki_set_threads */
     const maki_config *config;    /* maki_use_config; NULL: the defaults */
     const maki_model *model;      /* maki_use_model; NULL: summaries are written offline */
     maki_logger logger;           /* maki_use_log; sink.write NULL: nothing is logged */
-    bool (*cancelled)(void *ctx); /* maki_watch_cancel; or NULL */
+    bool (*cancelled)(void *ctx); /* maki_use_cancel; or NULL */
     void *cancel_ctx;
     bool paths_denied;                          /* maki_deny_paths */
     void (*on_event)(void *ctx, maki_str json); /* maki_use_events; or NULL */
@@ -77,27 +77,27 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* Index the fields of `call->input` for the maki_in functions; once for each input. */
+/* Index the fields of `call->input` for the maki_input_value functions; once for each input. */
 maki_status maki_fields_index(maki_op_call *call, maki_err *err);
 /* Check names, types and presence against `fields`; errors name `op`.  A step of history.sequence may lack the messages
  * and may have an `op`. */
 maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_field *fields,
                               maki_err *err);
 /* Check that the input is an object, and find the form of the row that it selects. */
-maki_status maki_form_choose(maki_op_call *call, const maki_op_row *row, size_t *form,
+maki_status maki_form_select(maki_op_call *call, const maki_op_row *row, size_t *form,
                              maki_err *err);
 
 /* A field of the input; false when it is missing or null.  Uses the index: does not walk the input again. */
-bool maki_in(const maki_op_call *call, const char *name, maki_str *value);
-double maki_in_number(const maki_op_call *call, const char *name, double fallback);
-bool maki_in_bool(const maki_op_call *call, const char *name, bool fallback);
+bool maki_input_value(const maki_op_call *call, const char *name, maki_str *value);
+double maki_input_number(const maki_op_call *call, const char *name, double fallback);
+bool maki_input_bool(const maki_op_call *call, const char *name, bool fallback);
 /* A JSON string; "" in quotes when it is missing. */
-maki_str maki_in_string(const maki_op_call *call, const char *name);
+maki_str maki_input_string(const maki_op_call *call, const char *name);
 /* Its text, decoded in the arena of the call (check maki_arena_status); empty when it is missing. */
-maki_str maki_in_text(const maki_op_call *call, const char *name);
+maki_str maki_input_text(const maki_op_call *call, const char *name);
 /* Its text as a C string; "" when it is missing, MAKI_INVALID when it is too long or has a NUL. */
-maki_status maki_in_cstring(const maki_op_call *call, const char *name, char *out, size_t capacity,
-                            maki_err *err);
+maki_status maki_input_cstring(const maki_op_call *call, const char *name, char *out,
+                               size_t capacity, maki_err *err);
 
 /* A field of any object; false when it is missing or null. */
 bool maki_field(maki_str object, const char *name, maki_str *value);
@@ -114,8 +114,8 @@ maki_status maki_field_rows(const maki_op_call *call, const char *name, const ma
 maki_status maki_field_invalid(const maki_op_call *call, maki_str value, maki_err *err,
                                const char *fmt, ...) MAKI_PRINTF(4, 5);
 /* For checks beyond the row: `value`, called `name` in the error, must be of this kind. */
-maki_status maki_field_want(const maki_op_call *call, maki_str value, const char *name,
-                            maki_json_kind kind, maki_err *err);
+maki_status maki_field_check_kind(const maki_op_call *call, maki_str value, const char *name,
+                                  maki_json_kind kind, maki_err *err);
 /* A field of an object inside the input, and where its value is stored in a struct: a double, a bool, or of any other kind
  * the JSON (a maki_str). */
 typedef struct maki_nested_field {

@@ -294,7 +294,7 @@ maki_status maki_put_parts(const maki_env *env, maki_jw *out, maki_str row, uint
     maki_status st = MAKI_OK;
     maki_jw_array(out);
     while (st == MAKI_OK && maki_content_parts_next(&parts, &part))
-        st = put_part(env, out, &part, parts.speaker == MAKI_SPEAKER_USER, chars, err);
+        st = put_part(env, out, &part, parts.speaker == MAKI_AUTHOR_USER, chars, err);
     if (maki_is_string(parts.refusal)) put_text(out, maki_json_inside(parts.refusal), chars);
     if (parts.audio.len) put_other(out, MAKI_LIT("\"audio\""), parts.audio, chars);
     maki_jw_end_array(out);

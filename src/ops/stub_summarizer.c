@@ -10,8 +10,8 @@ maki_status maki_field_counter(const maki_op_call *call, const char *fallback, m
 {
     maki_str spec, kind;
     maki_str name = maki_str_of(fallback);
-    if (maki_in(call, "counter", &spec) && maki_field(spec, "kind", &kind)) {
-        maki_status st = maki_field_want(call, kind, "counter.kind", MAKI_JSON_STRING, err);
+    if (maki_input_value(call, "counter", &spec) && maki_field(spec, "kind", &kind)) {
+        maki_status st = maki_field_check_kind(call, kind, "counter.kind", MAKI_JSON_STRING, err);
         if (st != MAKI_OK) return st;
         name = maki_json_text(kind, call->arena);
     }
@@ -87,19 +87,19 @@ static maki_status check_spec(const maki_op_call *call, maki_str spec, const cha
     maki_str value;
     maki_status st = check_usage(call, spec, name, err);
     if (st == MAKI_OK && maki_field(spec, "kind", &value)) {
-        st = maki_field_want(call, value, "the kind of a summarizer", MAKI_JSON_STRING, err);
+        st = maki_field_check_kind(call, value, "the kind of a summarizer", MAKI_JSON_STRING, err);
     }
     if (st == MAKI_OK && maki_field(spec, "usage", &value)) {
-        st = maki_field_want(call, value, "usage", MAKI_JSON_ARRAY, err);
+        st = maki_field_check_kind(call, value, "usage", MAKI_JSON_ARRAY, err);
         MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(value)) {
-            st = maki_field_want(call, item.value, "usage[]", MAKI_JSON_OBJECT, err);
+            st = maki_field_check_kind(call, item.value, "usage[]", MAKI_JSON_OBJECT, err);
             if (st == MAKI_OK) st = check_usage(call, item.value, "usage[]", err);
         }
     }
     if (st == MAKI_OK && maki_field(spec, "chunks", &value)) {
-        st = maki_field_want(call, value, "chunks", MAKI_JSON_ARRAY, err);
+        st = maki_field_check_kind(call, value, "chunks", MAKI_JSON_ARRAY, err);
         MAKI_JSON_EACH_WHILE(st == MAKI_OK, item, maki_json_items(value))
-            st = maki_field_want(call, item.value, "chunks[]", MAKI_JSON_STRING, err);
+            st = maki_field_check_kind(call, item.value, "chunks[]", MAKI_JSON_STRING, err);
     }
     return st;
 }
@@ -109,7 +109,7 @@ maki_status maki_field_summarizer(const maki_op_call *call, const char *name,
 {
     maki_str spec;
     *out = (maki_stub_summarizer){ .base = { .usable = false, .run = stub_run, .ctx = out } };
-    if (!maki_in(call, name, &spec)) return MAKI_OK;
+    if (!maki_input_value(call, name, &spec)) return MAKI_OK;
     maki_status st = check_spec(call, spec, name, err);
     if (st != MAKI_OK) return st;
     out->spec = spec;

@@ -183,8 +183,8 @@ const maki_op_row maki_op_table[] = {
 
     LOGGED("history.diff", history_diff,
          "How the view differs between two revisions of a conversation.", "read",
-         FIELDS(CONVERSATION, { "a", "moment", "{seq, ev}; seq alone: as it was at that message; the newest by default", 0 },
-                { "b", "moment", "{seq, ev}; seq alone: as it was at that message; the newest by default", 0 }),
+         FIELDS(CONVERSATION, { "a", "revision", "{seq, ev}; seq alone: as it was at that message; the newest by default", 0 },
+                { "b", "revision", "{seq, ev}; seq alone: as it was at that message; the newest by default", 0 }),
          FIELDS({ "onlyA", "array", "[[from, to]] of messages", 1 },
                 { "madeOnlyA", "array", "events whose synthetic message only a shows", 1 },
                 { "onlyB", "array", "", 1 }, { "madeOnlyB", "array", "", 1 },

@@ -20,7 +20,7 @@ enum {
 
 struct maki_body_cache {
     const maki_env *env;
-    maki_body_cache_body *sets[SETS]; /* WAYS of them, newest first; NULL: none yet */
+    maki_body_cache_entry *sets[SETS]; /* WAYS of them, newest first; NULL: none yet */
 };
 
 maki_status maki_body_cache_open(const maki_env *env, maki_body_cache **out, maki_err *err)
@@ -54,47 +54,49 @@ static uint64_t key_of(const unsigned char *scope, maki_str body)
 /* ---- lookup ------------------------------------------------------------------------------------------ */
 
 typedef struct candidate {
-    const maki_body_cache_body *body;
-    const maki_body_cache_mark *mark;
+    const maki_body_cache_entry *body;
+    const maki_body_cache_checkpoint *checkpoint;
 } candidate;
 
-/* The marks of all bodies with this key, shortest first. */
-static size_t candidates_of(const maki_body_cache_body *set, uint64_t key, size_t len,
-                            candidate out[WAYS * MAKI_BODY_CACHE_MARKS])
+/* The checkpoints of all bodies with this key, shortest first. */
+static size_t candidates_of(const maki_body_cache_entry *set, uint64_t key, size_t len,
+                            candidate out[WAYS * MAKI_BODY_CACHE_CHECKPOINTS])
 {
     size_t n = 0;
     for (size_t i = 0; i < WAYS; i++) {
         if (set[i].key != key) continue;
-        for (size_t k = 0; k < MAKI_BODY_CACHE_MARKS; k++) {
-            const maki_body_cache_mark *mark = &set[i].marks[k];
-            if (mark->mark.at == 0 || mark->mark.at > len) continue;
+        for (size_t k = 0; k < MAKI_BODY_CACHE_CHECKPOINTS; k++) {
+            const maki_body_cache_checkpoint *checkpoint = &set[i].checkpoints[k];
+            if (checkpoint->checkpoint.at == 0 || checkpoint->checkpoint.at > len) continue;
             size_t position = n++;
-            for (; position > 0 && out[position - 1].mark->mark.at > mark->mark.at; position--)
+            for (; position > 0 &&
+                   out[position - 1].checkpoint->checkpoint.at > checkpoint->checkpoint.at;
+                 position--)
                 out[position] = out[position - 1];
-            out[position] = (candidate){ &set[i], mark };
+            out[position] = (candidate){ &set[i], checkpoint };
         }
     }
     return n;
 }
 
-const maki_body_cache_mark *maki_body_cache_find(maki_body_cache *cache,
-                                                 const unsigned char scope[MAKI_PREFIX_LEN],
-                                                 maki_str body,
-                                                 unsigned char session[MAKI_SESSION_BYTES])
+const maki_body_cache_checkpoint *maki_body_cache_find(maki_body_cache *cache,
+                                                       const unsigned char scope[MAKI_PREFIX_LEN],
+                                                       maki_str body,
+                                                       unsigned char session[MAKI_SESSION_BYTES])
 {
     uint64_t key = key_of(scope, body);
-    const maki_body_cache_body *set = cache->sets[key % SETS];
-    const maki_body_cache_mark *found = NULL;
-    candidate candidates[WAYS * MAKI_BODY_CACHE_MARKS];
+    const maki_body_cache_entry *set = cache->sets[key % SETS];
+    const maki_body_cache_checkpoint *found = NULL;
+    candidate candidates[WAYS * MAKI_BODY_CACHE_CHECKPOINTS];
     XXH3_state_t state;
     size_t at = 0, n = set ? candidates_of(set, key, body.len, candidates) : 0;
     XXH3_64bits_reset(&state);
     for (size_t i = 0; i < n; i++) {
-        const maki_body_cache_mark *mark = candidates[i].mark;
-        XXH3_64bits_update(&state, body.ptr + at, mark->mark.at - at);
-        at = mark->mark.at;
-        if (XXH3_64bits_digest(&state) != mark->hash) continue;
-        found = mark;
+        const maki_body_cache_checkpoint *checkpoint = candidates[i].checkpoint;
+        XXH3_64bits_update(&state, body.ptr + at, checkpoint->checkpoint.at - at);
+        at = checkpoint->checkpoint.at;
+        if (XXH3_64bits_digest(&state) != checkpoint->hash) continue;
+        found = checkpoint;
         memcpy(session, candidates[i].body->session, MAKI_SESSION_BYTES);
     }
     return found;
@@ -103,11 +105,11 @@ const maki_body_cache_mark *maki_body_cache_find(maki_body_cache *cache,
 /* ---- insertion---------------------------------------------------------------------------------------- */
 
 /* The entry for a body: that of the same conversation, else the oldest is evicted; it becomes the newest. */
-static maki_body_cache_body *entry_for(maki_body_cache *cache, uint64_t key,
-                                       const unsigned char *session)
+static maki_body_cache_entry *entry_for(maki_body_cache *cache, uint64_t key,
+                                        const unsigned char *session)
 {
     const maki_alloc *alloc = cache->env->alloc;
-    maki_body_cache_body **set = &cache->sets[key % SETS];
+    maki_body_cache_entry **set = &cache->sets[key % SETS];
     size_t at = 0;
     if (!*set) {
         *set = alloc->resize(alloc, NULL, 0, WAYS * sizeof **set);
@@ -123,22 +125,23 @@ static maki_body_cache_body *entry_for(maki_body_cache *cache, uint64_t key,
 
 void maki_body_cache_insert(maki_body_cache *cache, const unsigned char scope[MAKI_PREFIX_LEN],
                             maki_str body, const unsigned char session[MAKI_SESSION_BYTES],
-                            maki_body_cache_mark *marks, size_t count, uint64_t *body_hash)
+                            maki_body_cache_checkpoint *checkpoints, size_t count,
+                            uint64_t *body_hash)
 {
     uint64_t key = key_of(scope, body);
     XXH3_state_t state;
     size_t at = 0;
     XXH3_64bits_reset(&state);
     for (size_t i = 0; i < count; i++) { /* shortest first */
-        XXH3_64bits_update(&state, body.ptr + at, marks[i].mark.at - at);
-        at = marks[i].mark.at;
-        marks[i].hash = XXH3_64bits_digest(&state);
+        XXH3_64bits_update(&state, body.ptr + at, checkpoints[i].checkpoint.at - at);
+        at = checkpoints[i].checkpoint.at;
+        checkpoints[i].hash = XXH3_64bits_digest(&state);
     }
     XXH3_64bits_update(&state, body.ptr + at, body.len - at);
     *body_hash = XXH3_64bits_digest(&state);
-    maki_body_cache_body *entry = count ? entry_for(cache, key, session) : NULL;
+    maki_body_cache_entry *entry = count ? entry_for(cache, key, session) : NULL;
     if (!entry) return;
-    *entry = (maki_body_cache_body){ .key = key };
+    *entry = (maki_body_cache_entry){ .key = key };
     memcpy(entry->session, session, MAKI_SESSION_BYTES);
-    memcpy(entry->marks, marks, count * sizeof marks[0]);
+    memcpy(entry->checkpoints, checkpoints, count * sizeof checkpoints[0]);
 }

@@ -11,12 +11,12 @@
 #include "wire/canon.h"
 #include "wire/wire.h"
 
-enum { MAKI_BODY_CACHE_MARKS = 4 };
+enum { MAKI_BODY_CACHE_CHECKPOINTS = 4 };
 
 /* A position in a body. */
-typedef struct maki_body_cache_mark {
-    maki_wire_mark mark; /* mark.at 0: none */
-    uint64_t hash;       /* of the bytes before it */
+typedef struct maki_body_cache_checkpoint {
+    maki_wire_checkpoint checkpoint; /* checkpoint.at 0: none */
+    uint64_t hash;                   /* of the bytes before it */
     maki_canon_prefix prefix;
     maki_point point;                     /* in the log */
     uint64_t messages;                    /* before it, without system messages */
@@ -24,13 +24,13 @@ typedef struct maki_body_cache_mark {
     uint32_t persona;                     /* system_prompt.h: of the request it was cached for */
     unsigned char scope[MAKI_PREFIX_LEN]; /* likewise */
     bool replied;                         /* a reply that was forwarded is before it */
-} maki_body_cache_mark;
+} maki_body_cache_checkpoint;
 
-typedef struct maki_body_cache_body {
+typedef struct maki_body_cache_entry {
     uint64_t key; /* 0: none */
     unsigned char session[MAKI_SESSION_BYTES];
-    maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS];
-} maki_body_cache_body;
+    maki_body_cache_checkpoint checkpoints[MAKI_BODY_CACHE_CHECKPOINTS];
+} maki_body_cache_entry;
 
 typedef struct maki_body_cache maki_body_cache;
 
@@ -38,14 +38,15 @@ maki_status maki_body_cache_open(const maki_env *env, maki_body_cache **out, mak
     MAKI_MUST_CHECK;
 void maki_body_cache_close(maki_body_cache *cache); /* accepts NULL */
 
-/* The longest mark that `body` begins with; NULL: none.  Borrowed until the next call. */
-const maki_body_cache_mark *maki_body_cache_find(maki_body_cache *cache,
-                                                 const unsigned char scope[MAKI_PREFIX_LEN],
-                                                 maki_str body,
-                                                 unsigned char session[MAKI_SESSION_BYTES]);
-/* Insert the marks of a body; their hashes are filled in.  *body_hash is the hash of the whole body. */
+/* The longest checkpoint that `body` begins with; NULL: none.  Borrowed until the next call. */
+const maki_body_cache_checkpoint *maki_body_cache_find(maki_body_cache *cache,
+                                                       const unsigned char scope[MAKI_PREFIX_LEN],
+                                                       maki_str body,
+                                                       unsigned char session[MAKI_SESSION_BYTES]);
+/* Insert the checkpoints of a body; their hashes are filled in.  *body_hash is the hash of the whole body. */
 void maki_body_cache_insert(maki_body_cache *cache, const unsigned char scope[MAKI_PREFIX_LEN],
                             maki_str body, const unsigned char session[MAKI_SESSION_BYTES],
-                            maki_body_cache_mark *marks, size_t count, uint64_t *body_hash);
+                            maki_body_cache_checkpoint *checkpoints, size_t count,
+                            uint64_t *body_hash);
 
 #endif

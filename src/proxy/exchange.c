@@ -57,14 +57,14 @@ static void write_session_key(maki_str name, char *out, size_t capacity)
     if (end == start) out[0] = '\0';
 }
 
-static maki_status init_scopes(maki_exchange *x, const maki_exchange_in *in, maki_err *err)
+static maki_status init_scopes(maki_exchange *x, const maki_exchange_info *in, maki_err *err)
 {
     maki_str named[] = { in->credential, MAKI_LIT("session"), in->session };
     maki_str by_client[] = { in->credential, MAKI_LIT("client"), in->client_id };
     const unsigned char *secret = x->proxy->secret;
-    maki_status st = maki_scope_of(secret, named, 1, x->caller, err);
+    maki_status st = maki_scope_of(secret, named, 1, x->credential_scope, err);
     if (st != MAKI_OK) return st;
-    memcpy(x->scope, x->caller, sizeof x->scope);
+    memcpy(x->scope, x->credential_scope, sizeof x->scope);
     if (in->session.len)
         st = maki_scope_of(secret, named, 3, x->scope, err);
     else if (in->client_id.len)
@@ -75,7 +75,7 @@ static maki_status init_scopes(maki_exchange *x, const maki_exchange_in *in, mak
     return st;
 }
 
-maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_exchange **out,
+maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_info *in, maki_exchange **out,
                                 maki_err *err)
 {
     maki_exchange *x = maki_new(p->env.alloc, maki_exchange);
@@ -103,15 +103,16 @@ maki_status maki_exchange_begin(maki_proxy *p, const maki_exchange_in *in, maki_
 
 typedef struct request_reader {
     maki_exchange *x;
-    maki_body_cache_mark base; /* where reading began; mark.at 0: at the beginning */
+    maki_body_cache_checkpoint base; /* where reading began; checkpoint.at 0: at the beginning */
     unsigned char session[MAKI_SESSION_BYTES]; /* of `base` */
     maki_buf prefixes;                         /* maki_canon_prefix of each message after `base` */
     maki_buf leading;                          /* system messages before the others */
     uint64_t count; /* of messages, including those before `base`, without system messages */
     maki_canon_prefix prefix;
-    maki_wire_mark mark;                               /* right after the message */
-    maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS]; /* after the last messages, a ring buffer */
-    size_t mark_count;
+    maki_wire_checkpoint checkpoint; /* right after the message */
+    maki_body_cache_checkpoint
+        checkpoints[MAKI_BODY_CACHE_CHECKPOINTS]; /* after the last messages, a ring buffer */
+    size_t checkpoint_count;
     maki_wire_request request;
 } request_reader;
 
@@ -127,27 +128,29 @@ static maki_status read_message(void *ctx, const maki_wire_message *message, mak
     if (st != MAKI_OK) return st;
     maki_buf_add(&r->prefixes, (maki_str){ (const char *)&r->prefix, sizeof r->prefix });
     r->count++;
-    if (r->mark.at == message->end) {
-        maki_body_cache_mark *mark = &r->marks[r->mark_count++ % MAKI_BODY_CACHE_MARKS];
-        *mark =
-            (maki_body_cache_mark){ .mark = r->mark, .prefix = r->prefix, .messages = r->count };
+    if (r->checkpoint.at == message->end) {
+        maki_body_cache_checkpoint *checkpoint =
+            &r->checkpoints[r->checkpoint_count++ % MAKI_BODY_CACHE_CHECKPOINTS];
+        *checkpoint = (maki_body_cache_checkpoint){ .checkpoint = r->checkpoint,
+                                                    .prefix = r->prefix,
+                                                    .messages = r->count };
     }
     return maki_buf_status(&r->prefixes, err);
 }
 
 /* Read the body from `from` on. */
-static maki_status read_body(request_reader *r, maki_str body, const maki_body_cache_mark *from,
-                             maki_err *err)
+static maki_status read_body(request_reader *r, maki_str body,
+                             const maki_body_cache_checkpoint *from, maki_err *err)
 {
     const maki_env *env = &r->x->proxy->env;
     maki_buf_clear(&r->prefixes);
     maki_buf_clear(&r->leading);
-    r->base = from ? *from : (maki_body_cache_mark){ .messages = 0 };
+    r->base = from ? *from : (maki_body_cache_checkpoint){ .messages = 0 };
     r->count = r->base.messages;
-    r->mark_count = 0;
+    r->checkpoint_count = 0;
     r->prefix = r->base.prefix;
-    return maki_wire_read(env, r->x->protocol, body, &r->base.mark, read_message, r, &r->request,
-                          &r->mark, err);
+    return maki_wire_read(env, r->x->protocol, body, &r->base.checkpoint, read_message, r,
+                          &r->request, &r->checkpoint, err);
 }
 
 static const maki_canon_prefix *prefix_at(const request_reader *r, uint64_t message)
@@ -156,28 +159,28 @@ static const maki_canon_prefix *prefix_at(const request_reader *r, uint64_t mess
     return &prefixes[message - r->base.messages - 1];
 }
 
-static maki_system_now system_of(const request_reader *r)
+static maki_system_fields system_of(const request_reader *r)
 {
-    return (maki_system_now){ r->request.system, maki_buf_str(&r->leading), r->request.tools };
+    return (maki_system_fields){ r->request.system, maki_buf_str(&r->leading), r->request.tools };
 }
 
 static uint64_t leading_hash_of(const request_reader *r)
 {
-    return r->base.mark.at ? r->base.leading : maki_leading_hash(maki_buf_str(&r->leading));
+    return r->base.checkpoint.at ? r->base.leading : maki_leading_hash(maki_buf_str(&r->leading));
 }
 
-/* The persona of the system prompt.  Up to the mark that reading began at, the body is unchanged, so its persona is
+/* The persona of the system prompt.  Up to the checkpoint that reading began at, the body is unchanged, so its persona is
  * reused. */
 static uint32_t persona_of(const request_reader *r)
 {
-    maki_system_now now = system_of(r);
-    return r->base.mark.at && r->base.leading ? r->base.persona : maki_system_persona(&now);
+    maki_system_fields now = system_of(r);
+    return r->base.checkpoint.at && r->base.leading ? r->base.persona : maki_system_persona(&now);
 }
 
 /* The purpose of the request: a hash of system prompt and tools, compared until a reply was seen. */
 static uint32_t purpose_of(const request_reader *r)
 {
-    maki_system_now now = system_of(r);
+    maki_system_fields now = system_of(r);
     return (uint32_t)maki_system_masked(&now) | 1;
 }
 
@@ -200,7 +203,7 @@ static maki_status narrow_scope(maki_exchange *x, const request_reader *r, maki_
 {
     uint32_t persona = persona_of(r);
     maki_str id = r->request.client_id;
-    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller },
+    maki_str parts[] = { { (const char *)x->credential_scope, sizeof x->credential_scope },
                          id.len ? MAKI_LIT("body") : MAKI_LIT("persona"),
                          id.len ? id : (maki_str){ (const char *)&persona, sizeof persona } };
     if (x->named || x->has_id) return MAKI_OK;
@@ -255,7 +258,7 @@ static maki_status use_entry(maki_exchange *x, const maki_prefix *entry, uint64_
                              parent *f, maki_err *err)
 {
     maki_point point = { entry->seq, entry->ev, entry->tokens,
-                         (uint32_t)entry->trace_high << 16 | entry->trace_low };
+                         (uint32_t)entry->fingerprint_high << 16 | entry->fingerprint_low };
     bool deleted = memcmp(f->deleted, entry->session, sizeof f->deleted) == 0;
     maki_status st = deleted ? MAKI_NOTFOUND : open_at(x, entry->session, &point, &f->live, err);
     if (st == MAKI_NOTFOUND) {
@@ -347,7 +350,7 @@ static maki_status find_conversation(maki_exchange *x, const request_reader *r, 
     for (uint64_t k = r->count; st == MAKI_OK && !f->found && k > r->base.messages; k--)
         st = find_prefix(x, r, k, purpose, f, err);
     if (st != MAKI_OK || f->found) return st;
-    if (r->base.mark.at) {
+    if (r->base.checkpoint.at) {
         memcpy(f->session, r->session, sizeof f->session);
         f->point = r->base.point;
         f->messages = r->base.messages;
@@ -364,10 +367,10 @@ static maki_status find_conversation(maki_exchange *x, const request_reader *r, 
 maki_status maki_exchange_insert_key(maki_exchange *x, const unsigned char key[MAKI_PREFIX_LEN],
                                      const maki_point *point, uint32_t purpose, maki_err *err)
 {
-    maki_prefix entry = { .seq = point->seq & MAKI_PREFIX_NUMBER,
-                          .ev = point->ev & MAKI_PREFIX_NUMBER,
-                          .trace_low = (uint16_t)point->trace,
-                          .trace_high = (uint16_t)(point->trace >> 16),
+    maki_prefix entry = { .seq = point->seq & MAKI_PREFIX_NUMBER_MAX,
+                          .ev = point->ev & MAKI_PREFIX_NUMBER_MAX,
+                          .fingerprint_low = (uint16_t)point->fingerprint,
+                          .fingerprint_high = (uint16_t)(point->fingerprint >> 16),
                           .tokens = (uint32_t)point->tokens,
                           .purpose = purpose,
                           .used = (uint32_t)(x->began_ms / 1000) };
@@ -426,8 +429,8 @@ static maki_status create_conversation(maki_exchange *x, parent *f, maki_err *er
 
 /* Read the body and open the conversation that it continues.  `from` is where reading may begin: NOTFOUND
  * when that conversation was deleted. */
-static maki_status find_parent(request_reader *r, maki_str body, const maki_body_cache_mark *from,
-                               parent *f, maki_err *err)
+static maki_status find_parent(request_reader *r, maki_str body,
+                               const maki_body_cache_checkpoint *from, parent *f, maki_err *err)
 {
     maki_exchange *x = r->x;
     *f = (parent){ .found = false };
@@ -476,24 +479,24 @@ static maki_status write_rows(request_reader *r, maki_str body, maki_live_conver
                      .message = r->base.messages,
                      .recorded = recorded };
     snprintf(w.fields, sizeof w.fields, ",\"createdAt\":%" PRId64, r->x->began_ms);
-    maki_status st = maki_wire_read(&p->env, r->x->protocol, body, &r->base.mark, write_message, &w,
-                                    &request, NULL, err);
+    maki_status st = maki_wire_read(&p->env, r->x->protocol, body, &r->base.checkpoint,
+                                    write_message, &w, &request, NULL, err);
     maki_spool_free(&w.row);
     return st;
 }
 
 static uint64_t system_as_sent(const request_reader *r)
 {
-    maki_system_now now = system_of(r);
+    maki_system_fields now = system_of(r);
     return maki_system_hash(&now, leading_hash_of(r));
 }
 
 /* Add an event if the system prompt or the tools changed; *seen is the effective one afterwards. */
 static maki_status write_system(request_reader *r, maki_live_conversation *live,
-                                maki_system_seen *seen, maki_err *err)
+                                maki_system_hashes *seen, maki_err *err)
 {
     maki_proxy *p = r->x->proxy;
-    maki_system_now now = system_of(r);
+    maki_system_fields now = system_of(r);
     uint64_t as_sent = system_as_sent(r);
     *seen = live->system;
     if (seen->as_sent == as_sent) return MAKI_OK;
@@ -512,7 +515,7 @@ static maki_status write_system(request_reader *r, maki_live_conversation *live,
 static maki_status write_group(request_reader *r, maki_str body, maki_live_conversation *live,
                                const parent *f, maki_err *err)
 {
-    maki_system_seen seen;
+    maki_system_hashes seen;
     maki_status st = maki_live_begin(live, &f->point, err);
     if (st != MAKI_OK) return st;
     st = write_system(r, live, &seen, err);
@@ -538,7 +541,7 @@ static maki_status insert_rows(request_reader *r, maki_live_conversation *live, 
     if (r->x->by_reference) return MAKI_OK;
     for (uint64_t i = 0; st == MAKI_OK && i < count; i++) {
         point.seq = first + i;
-        st = maki_live_row(live, point.seq, &tokens, &point.trace, err);
+        st = maki_live_row(live, point.seq, &tokens, &point.fingerprint, err);
         point.tokens += tokens;
         if (st == MAKI_OK)
             st = maki_exchange_insert(r->x, prefix_at(r, f->messages + 1 + i), &point,
@@ -553,34 +556,38 @@ static void cache_body(request_reader *r, maki_str body, maki_live_conversation 
                        const parent *f)
 {
     maki_exchange *x = r->x;
-    maki_body_cache_mark marks[MAKI_BODY_CACHE_MARKS + 1];
+    maki_body_cache_checkpoint checkpoints[MAKI_BODY_CACHE_CHECKPOINTS + 1];
     maki_point tip = x->tip;
     uint64_t tokens;
-    size_t n = MAKI_BODY_CACHE_MARKS + 1;
+    size_t n = MAKI_BODY_CACHE_CHECKPOINTS + 1;
     /* without a reply the next body is always read from its beginning */
-    size_t usable = f->replied && !x->by_reference ? r->mark_count : 0;
-    for (size_t i = usable; n > 1 && i > 0 && r->mark_count - i < MAKI_BODY_CACHE_MARKS; i--) {
-        maki_body_cache_mark mark = r->marks[(i - 1) % MAKI_BODY_CACHE_MARKS];
-        if (mark.messages < f->messages) break;
-        mark.point = tip;
-        mark.point.seq = tip.seq - (r->count - mark.messages);
-        if (mark.messages == f->messages) mark.point = f->point;
-        mark.leading = leading_hash_of(r);
-        mark.persona = persona_of(r);
-        memcpy(mark.scope, x->scope, sizeof mark.scope);
-        mark.replied = f->replied;
-        if (maki_live_row(live, mark.point.seq, &tokens, &mark.point.trace, NULL) != MAKI_OK) break;
+    size_t usable = f->replied && !x->by_reference ? r->checkpoint_count : 0;
+    for (size_t i = usable; n > 1 && i > 0 && r->checkpoint_count - i < MAKI_BODY_CACHE_CHECKPOINTS;
+         i--) {
+        maki_body_cache_checkpoint checkpoint =
+            r->checkpoints[(i - 1) % MAKI_BODY_CACHE_CHECKPOINTS];
+        if (checkpoint.messages < f->messages) break;
+        checkpoint.point = tip;
+        checkpoint.point.seq = tip.seq - (r->count - checkpoint.messages);
+        if (checkpoint.messages == f->messages) checkpoint.point = f->point;
+        checkpoint.leading = leading_hash_of(r);
+        checkpoint.persona = persona_of(r);
+        memcpy(checkpoint.scope, x->scope, sizeof checkpoint.scope);
+        checkpoint.replied = f->replied;
+        if (maki_live_row(live, checkpoint.point.seq, &tokens, &checkpoint.point.fingerprint,
+                          NULL) != MAKI_OK)
+            break;
         tip.tokens -= tokens < tip.tokens ? tokens : tip.tokens;
-        marks[--n] = mark;
+        checkpoints[--n] = checkpoint;
     }
-    if (r->base.mark.at && n > 1) marks[--n] = r->base;
-    size_t count = MAKI_BODY_CACHE_MARKS + 1 - n;
-    if (count > MAKI_BODY_CACHE_MARKS) { /* without the oldest */
-        count = MAKI_BODY_CACHE_MARKS;
+    if (r->base.checkpoint.at && n > 1) checkpoints[--n] = r->base;
+    size_t count = MAKI_BODY_CACHE_CHECKPOINTS + 1 - n;
+    if (count > MAKI_BODY_CACHE_CHECKPOINTS) { /* without the oldest */
+        count = MAKI_BODY_CACHE_CHECKPOINTS;
         n++;
     }
-    maki_body_cache_insert(x->proxy->body_cache, x->head_scope, body, x->session, marks + n, count,
-                           &x->body_hash);
+    maki_body_cache_insert(x->proxy->body_cache, x->head_scope, body, x->session, checkpoints + n,
+                           count, &x->body_hash);
 }
 
 /* ---- the request --------------------------------------------------------------------------------------- */
@@ -623,7 +630,7 @@ static maki_status record(request_reader *r, maki_str body, maki_err *err)
 {
     maki_exchange *x = r->x;
     parent f;
-    const maki_body_cache_mark *from =
+    const maki_body_cache_checkpoint *from =
         maki_body_cache_find(x->proxy->body_cache, x->head_scope, body, r->session);
     if (from && !from->replied)
         from = NULL; /* a short body, and its purpose is needed: read from the beginning */
@@ -631,7 +638,7 @@ static maki_status record(request_reader *r, maki_str body, maki_err *err)
     if (from && (st == MAKI_NOTFOUND || (st == MAKI_OK && needs_beginning(r, f.live))))
         st = find_parent(r, body, NULL, &f, err);
     if (st == MAKI_OK) st = write_request(r, body, &f, f.live, err);
-    if (st != MAKI_OK && f.live && maki_live_is_blank(f.live)) maki_proxy_discard(x->proxy, f.live);
+    if (st != MAKI_OK && f.live && maki_live_is_empty(f.live)) maki_proxy_discard(x->proxy, f.live);
     return st;
 }
 

@@ -75,7 +75,7 @@ static maki_status load_branch(maki_live_conversation *t, maki_err *err)
 {
     t->last = UINT64_MAX; /* invalid until this function succeeds */
     maki_status st = maki_log_refresh(maki_conv_log(t->conv), err);
-    if (st == MAKI_OK) st = load_path(t, MAKI_NOW, MAKI_NOW, err);
+    if (st == MAKI_OK) st = load_path(t, MAKI_NEWEST, MAKI_NEWEST, err);
     if (st != MAKI_OK) return st;
     t->last = maki_log_last(maki_conv_log(t->conv));
     t->events = maki_log_events(maki_conv_log(t->conv));
@@ -149,7 +149,7 @@ maki_status maki_live_open(const maki_env *env, const unsigned char session[MAKI
     maki_session_text(session, id);
     snprintf(path, sizeof path, "%s/%s.jsonl", options->directory, id);
     maki_conv_options conv = { .create = options->create,
-                               .durability = MAKI_REPLY,
+                               .durability = MAKI_DURABILITY_BY_CALLER,
                                .threads = 1,
                                .on_write = on_write,
                                .on_write_ctx = t,
@@ -193,11 +193,11 @@ void maki_live_close(maki_live_conversation *t)
 bool maki_live_is_deleted(const maki_live_conversation *t)
 {
     struct stat st;
-    int fd = maki_log_paths(maki_conv_log(t->conv)).messages_fd;
+    int fd = maki_log_open_files(maki_conv_log(t->conv)).messages_fd;
     return t->env->files->stat(t->env->files, fd, NULL, &st) == 0 && st.st_nlink == 0;
 }
 
-bool maki_live_is_blank(const maki_live_conversation *t)
+bool maki_live_is_empty(const maki_live_conversation *t)
 {
     return t->created && maki_log_last(maki_conv_log(t->conv)) == 0;
 }
@@ -243,13 +243,13 @@ maki_status maki_live_begin(maki_live_conversation *t, const maki_point *from, m
     maki_status st = lock_and_refresh(t, err);
     if (st != MAKI_OK) return st;
     t->first_added = t->last_added = 0;
-    t->moved = maki_live_tip(t).seq != from->seq;
-    t->moved_to = from->seq;
-    if (t->moved && (from->seq > t->last || from->ev > t->events))
+    t->rewound = maki_live_tip(t).seq != from->seq;
+    t->rewound_to = from->seq;
+    if (t->rewound && (from->seq > t->last || from->ev > t->events))
         st = maki_fail(err, MAKI_NOTFOUND, "no message %" PRIu64 " at event %" PRIu64, from->seq,
                        from->ev);
-    if (st == MAKI_OK && t->moved) st = add_rewind(t, from, err);
-    if (st == MAKI_OK && t->moved && !truncate_path(t, from)) {
+    if (st == MAKI_OK && t->rewound) st = add_rewind(t, from, err);
+    if (st == MAKI_OK && t->rewound && !truncate_path(t, from)) {
         /* read now, so that the commit cannot fail for it */
         st = load_path(t, from->seq, from->ev, err);
     }
@@ -285,26 +285,26 @@ void maki_live_abort(maki_live_conversation *t)
     t->last = UINT64_MAX; /* the branch may have been truncated already: read it again */
 }
 
-static uint32_t trace_of(const unsigned char *chain)
+static uint32_t fingerprint_of(const unsigned char *chain)
 {
-    uint32_t trace;
-    memcpy(&trace, chain, sizeof trace);
-    return trace ? trace : 1;
+    uint32_t fingerprint;
+    memcpy(&fingerprint, chain, sizeof fingerprint);
+    return fingerprint ? fingerprint : 1;
 }
 
 maki_status maki_live_row(maki_live_conversation *t, uint64_t seq, uint64_t *tokens,
-                          uint32_t *trace, maki_err *err)
+                          uint32_t *fingerprint, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
     maki_row row;
     if (seq == t->first_added && seq == t->last_added && seq == maki_log_last(log)) {
         *tokens = t->added_tokens;
-        *trace = trace_of(maki_log_head(log));
+        *fingerprint = fingerprint_of(maki_log_head(log));
         return MAKI_OK;
     }
     maki_status st = maki_log_row(log, seq, &row, err);
     *tokens = st == MAKI_OK ? row.tokens : 0;
-    *trace = st == MAKI_OK ? trace_of(row.chain) : 0;
+    *fingerprint = st == MAKI_OK ? fingerprint_of(row.chain) : 0;
     return st;
 }
 
@@ -317,12 +317,12 @@ maki_status maki_live_has(maki_live_conversation *t, const maki_point *point, ma
     if (st != MAKI_OK) return st;
     if (point->seq > t->last || point->ev > t->events)
         return maki_fail(err, MAKI_NOTFOUND, "the log has lost the message");
-    if (point->seq == 0 || point->trace == 0) return MAKI_OK;
+    if (point->seq == 0 || point->fingerprint == 0) return MAKI_OK;
     if (point->seq == maki_log_last(log))
         memcpy(row.chain, maki_log_head(log), sizeof row.chain);
     else
         st = maki_log_row(log, point->seq, &row, err);
-    if (st == MAKI_OK && trace_of(row.chain) != point->trace)
+    if (st == MAKI_OK && fingerprint_of(row.chain) != point->fingerprint)
         st = maki_fail(err, MAKI_NOTFOUND, "the log has another message in its place");
     return st;
 }
@@ -338,9 +338,9 @@ maki_status maki_live_commit(maki_live_conversation *t, maki_err *err)
     }
     t->last = maki_log_last(log);
     t->events = maki_log_events(log);
-    if (t->moved) {
+    if (t->rewound) {
         maki_kv cutoff[] = { MAKI_KV_I("from", t->first_added ? t->first_added - 1 : t->last),
-                             MAKI_KV_I("to", t->moved_to),
+                             MAKI_KV_I("to", t->rewound_to),
                              MAKI_KV_S("session", maki_conv_id(t->conv)) };
         maki_log_event(t->logger, MAKI_INFO, "rewind_cutoff", cutoff, 3);
     }
@@ -354,7 +354,7 @@ maki_status maki_live_commit(maki_live_conversation *t, maki_err *err)
 maki_status maki_live_files(maki_live_conversation *t, int fds[3], maki_err *err)
 {
     const maki_files *table = t->env->files;
-    maki_log_files files = maki_log_paths(maki_conv_log(t->conv));
+    maki_log_files files = maki_log_open_files(maki_conv_log(t->conv));
     char directory[MAKI_PATH_MAX];
     fds[0] = fds[1] = fds[2] = -1;
     if (!t->direct) return MAKI_OK;

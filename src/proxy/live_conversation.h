@@ -13,19 +13,19 @@
 #include "proxy/prefixes.h"
 
 /* A point that a branch continues from: its last message (0: none yet), the newest event when that was written, and the
- * tokens up to it.  `trace` is a part of the hash chain at that message: in a log that was truncated and has grown
- * again, another message with the same number has another trace.  0: unknown. */
+ * tokens up to it.  `fingerprint` is a part of the hash chain at that message: in a log that was truncated and has grown
+ * again, another message with the same number has another fingerprint.  0: unknown. */
 typedef struct maki_point {
     uint64_t seq, ev, tokens;
-    uint32_t trace;
+    uint32_t fingerprint;
 } maki_point;
 
 /* The last system prompt and tools, to detect a change. */
-typedef struct maki_system_seen {
+typedef struct maki_system_hashes {
     uint64_t as_sent; /* a hash of the bytes; 0: unknown */
     uint64_t masked;  /* without the lines that change with every request */
     uint64_t system_tokens, tool_tokens;
-} maki_system_seen;
+} maki_system_hashes;
 
 typedef struct maki_live_conversation {
     const maki_env *env;
@@ -35,7 +35,7 @@ typedef struct maki_live_conversation {
     size_t path_count, path_capacity;
     uint64_t tokens;       /* of those rows */
     uint64_t last, events; /* of the log when `path` was read */
-    maki_system_seen system;
+    maki_system_hashes system;
     int64_t used_ms;                  /* when it was last used */
     struct maki_journal *journal;     /* makes it durable; NULL: the log syncs its files */
     const struct maki_logger *logger; /* or NULL */
@@ -43,8 +43,8 @@ typedef struct maki_live_conversation {
     bool direct; /* some bytes are not in the journal: its files have to be synced */
     /* the open group */
     uint64_t first_added, last_added; /* rows; 0: none */
-    bool moved;                       /* it begins with a rewind */
-    uint64_t moved_to;                /* to this message */
+    bool rewound;                     /* it begins with a rewind */
+    uint64_t rewound_to;              /* to this message */
     uint64_t added_tokens;            /* of the rows of the last committed group */
 } maki_live_conversation;
 
@@ -53,7 +53,7 @@ typedef struct maki_live_options {
     bool create;
     maki_str key;    /* session key of a new conversation, a JSON string; len 0: none */
     maki_str client; /* of a new conversation, text that needs no escapes; len 0: unknown */
-    maki_tokenizer *tokenizer; /* of MAKI_FAMILY */
+    maki_tokenizer *tokenizer; /* of MAKI_LOG_ENCODING */
     struct maki_journal *journal;
     const struct maki_logger *logger; /* borrowed; NULL: nothing is logged */
 } maki_live_options;
@@ -66,7 +66,7 @@ void maki_live_close(maki_live_conversation *live); /* accepts NULL */
 /* Were its files deleted, by another process, while it is open?  Then what is written to it is lost. */
 bool maki_live_is_deleted(const maki_live_conversation *live);
 /* Was the conversation created by this open, and has it no message yet? */
-bool maki_live_is_blank(const maki_live_conversation *live);
+bool maki_live_is_empty(const maki_live_conversation *live);
 /* Close a blank one and delete its files. */
 void maki_live_discard(maki_live_conversation *live);
 
@@ -87,9 +87,9 @@ maki_status maki_live_add_event(maki_live_conversation *live, const char *type, 
 maki_status maki_live_commit(maki_live_conversation *live, maki_err *err) MAKI_MUST_CHECK;
 void maki_live_abort(maki_live_conversation *live);
 
-/* The tokens and the trace of one row. */
+/* The tokens and the fingerprint of one row. */
 maki_status maki_live_row(maki_live_conversation *live, uint64_t seq, uint64_t *tokens,
-                          uint32_t *trace, maki_err *err);
+                          uint32_t *fingerprint, maki_err *err);
 /* Does the log have the message of this point, and is it the same one?  Else MAKI_NOTFOUND. */
 maki_status maki_live_has(maki_live_conversation *live, const maki_point *point, maki_err *err);
 

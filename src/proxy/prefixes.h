@@ -24,10 +24,10 @@ enum { MAKI_PREFIX_AMBIGUOUS = 0 }; /* two conversations have this prefix withou
 typedef struct maki_prefix {
     unsigned char prefix[MAKI_PREFIX_LEN];
     unsigned char session[MAKI_SESSION_BYTES];
-    /* the last message of the prefix, and the newest event when it was written; `trace` distinguishes the message
+    /* the last message of the prefix, and the newest event when it was written; `fingerprint` distinguishes the message
      * from another one that may have its number by now, 0: unknown */
-    uint64_t seq : 48, trace_low : 16;
-    uint64_t ev : 48, trace_high : 16;
+    uint64_t seq : 48, fingerprint_low : 16;
+    uint64_t ev : 48, fingerprint_high : 16;
     uint32_t tokens;  /* of the messages up to it */
     uint32_t purpose; /* while no reply was seen: a hash of system prompt and tools; else 0.
                        * Of a prefix without reminders: bits of the one with them, or AMBIGUOUS */
@@ -35,7 +35,8 @@ typedef struct maki_prefix {
     uint32_t check;   /* of all this; 0 in an empty slot */
 } maki_prefix;
 
-#define MAKI_PREFIX_NUMBER (((uint64_t)1 << 48) - 1) /* the largest number of a message or event */
+#define MAKI_PREFIX_NUMBER_MAX \
+    (((uint64_t)1 << 48) - 1) /* the largest number of a message or event */
 
 typedef struct maki_prefixes {
     const maki_env *env;

@@ -55,8 +55,8 @@ static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
     if (st == MAKI_OK) st = maki_journal_open(&p->env, &journal, &p->journal, NULL, err);
     if (st == MAKI_OK) st = maki_body_cache_open(&p->env, &p->body_cache, err);
     if (st == MAKI_OK)
-        st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_FAMILY), NULL, &p->tokenizer,
-                                 err);
+        st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_LOG_ENCODING), NULL,
+                                 &p->tokenizer, err);
     return st;
 }
 
@@ -169,7 +169,9 @@ void maki_proxy_discard(maki_proxy *p, maki_live_conversation *live)
 maki_status maki_reference_key(const maki_exchange *x, const char *kind, maki_str id,
                                unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
-    maki_str parts[] = { { (const char *)x->caller, sizeof x->caller }, maki_str_of(kind), id };
+    maki_str parts[] = { { (const char *)x->credential_scope, sizeof x->credential_scope },
+                         maki_str_of(kind),
+                         id };
     return maki_scope_of(x->proxy->secret, parts, 3, out, err);
 }
 

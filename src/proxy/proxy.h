@@ -33,7 +33,7 @@ void maki_proxy_close(maki_proxy *proxy); /* accepts NULL; all exchanges are clo
 void maki_proxy_tick(maki_proxy *proxy);
 
 /* The source and the destination of a request.  Strings are borrowed during the call. */
-typedef struct maki_exchange_in {
+typedef struct maki_exchange_info {
     maki_protocol protocol;
     maki_str upstream;  /* its name */
     maki_str path;      /* of the request, without the query */
@@ -44,11 +44,11 @@ typedef struct maki_exchange_in {
     maki_str model; /* from the path (Gemini); len 0: it is in the body */
     /* Authorization, x-api-key, ?key=: hashed at once, never stored; len 0: none */
     maki_str credential;
-} maki_exchange_in;
+} maki_exchange_info;
 
 /* On MAKI_OK the caller owns *out and ends it with maki_exchange_close(). */
-maki_status maki_exchange_begin(maki_proxy *proxy, const maki_exchange_in *in, maki_exchange **out,
-                                maki_err *err) MAKI_MUST_CHECK;
+maki_status maki_exchange_begin(maki_proxy *proxy, const maki_exchange_info *in,
+                                maki_exchange **out, maki_err *err) MAKI_MUST_CHECK;
 /* The whole body, decoded (gzip, zstd); borrowed during the call.  Its new messages are written when this
  * returns. */
 maki_status maki_exchange_request(maki_exchange *x, maki_str body, maki_err *err);
@@ -57,9 +57,9 @@ maki_status maki_exchange_reply_head(maki_exchange *x, int status, maki_str cont
 maki_status maki_exchange_reply(maki_exchange *x, maki_str bytes, maki_err *err);
 
 typedef enum maki_exchange_end_kind {
-    MAKI_EXCHANGE_DONE,       /* the reply is complete */
-    MAKI_EXCHANGE_CUT,        /* upstream stopped in the middle, or never answered */
-    MAKI_EXCHANGE_CLIENT_GONE /* the client went away */
+    MAKI_EXCHANGE_DONE,               /* the reply is complete */
+    MAKI_EXCHANGE_TRUNCATED,          /* upstream stopped in the middle, or never answered */
+    MAKI_EXCHANGE_CLIENT_DISCONNECTED /* the client went away */
 } maki_exchange_end_kind;
 
 /* What must be made durable before the client receives the reply's last byte: the journal (maki_proxy_sync), and

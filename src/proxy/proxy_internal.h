@@ -16,7 +16,7 @@ struct maki_proxy {
     maki_proxy_options options;
     char sessions[MAKI_PATH_MAX], blobs[MAKI_PATH_MAX], table[MAKI_PATH_MAX];
     unsigned char secret[MAKI_SECRET_LEN];
-    maki_tokenizer *tokenizer; /* of MAKI_FAMILY, for all conversations */
+    maki_tokenizer *tokenizer; /* of MAKI_LOG_ENCODING, for all conversations */
     maki_prefixes prefixes;
     maki_body_cache *body_cache;
     maki_journal *journal;
@@ -30,7 +30,7 @@ struct maki_exchange {
     maki_protocol protocol;
     unsigned char head_scope[MAKI_PREFIX_LEN]; /* from the HTTP header alone: for body_cache.h */
     unsigned char scope[MAKI_PREFIX_LEN];      /* from header and body: for prefixes.h */
-    unsigned char caller[MAKI_PREFIX_LEN];     /* the credential alone */
+    unsigned char credential_scope[MAKI_PREFIX_LEN]; /* the credential alone */
     maki_credential credential;
     char reason[128]; /* why upstream gave no reply; "": unknown */
     bool named;       /* x-maki-session */

@@ -102,8 +102,8 @@ static bool is_too_long(const maki_exchange *x, const maki_wire_result *result)
 static const char *end_name(const maki_exchange *x, maki_exchange_end_kind kind,
                             const maki_wire_result *result)
 {
-    if (kind == MAKI_EXCHANGE_CLIENT_GONE) return "client gone";
-    if (kind == MAKI_EXCHANGE_CUT || x->status == 0) return "cut";
+    if (kind == MAKI_EXCHANGE_CLIENT_DISCONNECTED) return "client gone";
+    if (kind == MAKI_EXCHANGE_TRUNCATED || x->status == 0) return "cut";
     if (x->status >= 400 || result->error.len) return "error";
     if (is_too_long(x, result)) return "too long";
     return result->complete ? "complete" : "incomplete";
@@ -238,7 +238,7 @@ static maki_status insert_reply(maki_exchange *x, maki_live_conversation *live,
     point.ev = tip.ev;
     for (size_t i = 0; st == MAKI_OK && i < result->row_count; i++) {
         point.seq = tip.seq - result->row_count + 1 + i;
-        st = maki_live_row(live, point.seq, &tokens, &point.trace, err);
+        st = maki_live_row(live, point.seq, &tokens, &point.fingerprint, err);
         if (st == MAKI_OK) st = maki_canon_add(&x->proxy->env, &x->prefix, result->rows[i], err);
         if (st != MAKI_OK) break;
         point.tokens += tokens;

@@ -33,7 +33,7 @@ uint64_t maki_leading_hash(maki_str leading)
     return leading.len ? XXH3_64bits(leading.ptr, leading.len) : 0;
 }
 
-uint64_t maki_system_hash(const maki_system_now *now, uint64_t leading_hash)
+uint64_t maki_system_hash(const maki_system_fields *now, uint64_t leading_hash)
 {
     uint64_t parts[3] = { XXH3_64bits(now->system.ptr, now->system.len), leading_hash,
                           XXH3_64bits(now->tools.ptr, now->tools.len) };
@@ -70,7 +70,7 @@ static void add_masked(XXH3_state_t *state, maki_str text)
     if (text.len > from) XXH3_64bits_update(state, text.ptr + from, text.len - from);
 }
 
-uint64_t maki_system_masked(const maki_system_now *now)
+uint64_t maki_system_masked(const maki_system_fields *now)
 {
     XXH3_state_t state;
     XXH3_64bits_reset(&state);
@@ -115,7 +115,7 @@ static bool first_text(maki_str value, int depth, maki_str *text)
     return false;
 }
 
-uint32_t maki_system_persona(const maki_system_now *now)
+uint32_t maki_system_persona(const maki_system_fields *now)
 {
     maki_str text;
     if (!first_text(now->leading, 3, &text) && !first_text(now->system, 3, &text)) return 0;
@@ -162,7 +162,7 @@ static void add_fields(maki_buf *fields, const char *name, const char *sha, cons
 }
 
 static maki_status store_system(const maki_env *env, const char *directory, maki_tokenizer *t,
-                                const maki_system_now *now, maki_system_seen *seen,
+                                const maki_system_fields *now, maki_system_hashes *seen,
                                 maki_buf *fields, maki_err *err)
 {
     char sha[65];
@@ -189,8 +189,8 @@ static maki_status store_system(const maki_env *env, const char *directory, maki
 }
 
 maki_status maki_system_store(const maki_env *env, const char *directory, maki_tokenizer *tokenizer,
-                              const maki_system_now *now, maki_system_seen *seen, maki_buf *fields,
-                              maki_err *err)
+                              const maki_system_fields *now, maki_system_hashes *seen,
+                              maki_buf *fields, maki_err *err)
 {
     char sha[65];
     maki_status st = MAKI_OK;
@@ -201,7 +201,7 @@ maki_status maki_system_store(const maki_env *env, const char *directory, maki_t
         st = write_blob(env, directory, now->tools, sha, err);
         if (st == MAKI_OK)
             st = maki_count_tools(tokenizer,
-                                  maki_family_of_encoding(maki_encoding_named(MAKI_FAMILY)),
+                                  maki_family_of_encoding(maki_encoding_named(MAKI_LOG_ENCODING)),
                                   now->tools, &seen->tool_tokens, err);
         if (st == MAKI_OK) add_fields(fields, "tools", sha, "toolTokens", seen->tool_tokens);
     }

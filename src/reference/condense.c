@@ -62,7 +62,7 @@ maki_summary_request maki_msgs_request(const maki_msgs *list)
     return (maki_summary_request){ .each = visit_messages, .source = list };
 }
 
-static maki_status build_request(const maki_condense_in *in, maki_msgs source, maki_arena *arena,
+static maki_status build_request(const maki_condense_input *in, maki_msgs source, maki_arena *arena,
                                  maki_condensed *out, maki_err *err)
 {
     maki_condense_request *request = maki_arena_get(arena, sizeof *request);
@@ -112,7 +112,7 @@ maki_status maki_count_messages(const maki_counter *counter, const maki_str *ext
 /* ---- the condense --------------------------------------------------------------------------- */
 
 /* The messages that the summarizer reads; MAKI_REFUSED when there are too few new ones. */
-static maki_status select_source(const maki_condense_in *in, maki_arena *arena, maki_kept *kept,
+static maki_status select_source(const maki_condense_input *in, maki_arena *arena, maki_kept *kept,
                                  maki_msgs *source, maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -151,10 +151,10 @@ maki_status maki_summarize(const maki_summarizer *summarizer, const maki_summary
                            err ? err->msg : "");
     out->text = maki_str_trim(out->text);
     if (out->text.len) return MAKI_OK;
-    return maki_refuse(err, "SUMMARY_EMPTY", "the summarizer answered with nothing");
+    return maki_refuse(err, "SUMMARY_EMPTY", "the summarizer returned no text");
 }
 
-static maki_status run_summarizer(const maki_condense_in *in, maki_arena *arena,
+static maki_status run_summarizer(const maki_condense_input *in, maki_arena *arena,
                                   maki_condensed *out, double *output_tokens, maki_err *err)
 {
     bool dedicated = in->dedicated && in->dedicated->usable;
@@ -170,9 +170,9 @@ static maki_status run_summarizer(const maki_condense_in *in, maki_arena *arena,
 
 /* The tokens of the next request; the first message and tool definitions are not counted, as in the
  * reference. */
-static maki_status count_after(const maki_condense_in *in, const maki_kept *kept, maki_msg *summary,
-                               double output_tokens, maki_arena *arena, double *tokens,
-                               maki_err *err)
+static maki_status count_after(const maki_condense_input *in, const maki_kept *kept,
+                               maki_msg *summary, double output_tokens, maki_arena *arena,
+                               double *tokens, maki_err *err)
 {
     maki_msgs list = kept->tail;
     maki_status st = MAKI_OK;
@@ -184,7 +184,7 @@ static maki_status count_after(const maki_condense_in *in, const maki_kept *kept
     return st;
 }
 
-static maki_status insert_summary(const maki_condense_in *in, const maki_kept *kept,
+static maki_status insert_summary(const maki_condense_input *in, const maki_kept *kept,
                                   maki_msg *summary, maki_arena *arena, maki_msgs *out,
                                   maki_err *err)
 {
@@ -196,18 +196,18 @@ static maki_status insert_summary(const maki_condense_in *in, const maki_kept *k
     return st;
 }
 
-static maki_status check_reduction(const maki_condense_in *in, double after, maki_err *err)
+static maki_status check_reduction(const maki_condense_input *in, double after, maki_err *err)
 {
     double before = in->tokens_before;
     bool smaller = after < before;
     if (smaller && (before - after) / before >= in->min_reduction) return MAKI_OK;
     return maki_refuse(err, "CONTEXT_GREW",
                        "condensing would leave %.0f tokens where %.0f were; at least %.0f %% less "
-                       "is asked for",
+                       "is required",
                        after, before, in->min_reduction * 100);
 }
 
-maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
+maki_status maki_condense(const maki_condense_input *in, maki_arena *arena, maki_condensed *out,
                           maki_err *err)
 {
     maki_kept kept = { 0 };

@@ -27,7 +27,7 @@ void maki_condense_request_write(maki_jw *w, const maki_condense_request *reques
 maki_status maki_summarize(const maki_summarizer *summarizer, const maki_summary_request *request,
                            maki_arena *arena, maki_summary *out, maki_err *err);
 
-typedef struct maki_condense_in {
+typedef struct maki_condense_input {
     maki_msgs messages;
     maki_str system_prompt; /* a JSON string */
     double tokens_before;
@@ -40,7 +40,7 @@ typedef struct maki_condense_in {
     const maki_counter *counter;
     const maki_random *random;
     double now;
-} maki_condense_in;
+} maki_condense_input;
 
 typedef struct maki_condensed {
     maki_msgs messages;
@@ -55,7 +55,7 @@ typedef struct maki_condensed {
 /* MAKI_REFUSED with one of these codes: NOT_ENOUGH_MESSAGES, CONDENSED_RECENTLY,
  * HANDLER_INVALID, SUMMARIZER_FAILED, SUMMARY_EMPTY, CONTEXT_GREW.  The messages are unchanged then;
  * cost, called and request of *out are always set. */
-maki_status maki_condense(const maki_condense_in *in, maki_arena *arena, maki_condensed *out,
+maki_status maki_condense(const maki_condense_input *in, maki_arena *arena, maki_condensed *out,
                           maki_err *err);
 
 /* Count the content of messages [0, count) and `extra` items before them in one call. */

@@ -3,7 +3,7 @@
 
 #include "manage/thresholds.h"
 
-maki_window_decision maki_decide(const maki_decide_in *in)
+maki_window_decision maki_decide(const maki_decide_input *in)
 {
     maki_window_decision d = { .threshold = in->threshold };
     double reserved = in->max_tokens != 0 ? in->max_tokens : MAKI_RESERVED_OUTPUT;

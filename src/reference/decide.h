@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-typedef struct maki_decide_in {
+typedef struct maki_decide_input {
     double total_tokens;        /* of the last request and its answer */
     double last_message_tokens; /* not yet in total_tokens */
     double window;
@@ -15,7 +15,7 @@ typedef struct maki_decide_in {
     double threshold;         /* percent, for every profile; not checked for its range */
     bool has_profile;         /* the current profile has a threshold of its own */
     double profile_threshold; /* -1 inherits; outside 5 to 100 is ignored */
-} maki_decide_in;
+} maki_decide_input;
 
 typedef struct maki_window_decision {
     bool manage;   /* condense or truncate */
@@ -28,6 +28,6 @@ typedef struct maki_window_decision {
     double threshold; /* the effective one */
 } maki_window_decision;
 
-maki_window_decision maki_decide(const maki_decide_in *in);
+maki_window_decision maki_decide(const maki_decide_input *in);
 
 #endif

@@ -6,7 +6,7 @@
  * Calls come in the order of the results, each once; of two calls with one id the newer counts. */
 #include "reference/keep.h"
 
-#include "base/idset.h"
+#include "base/id_map.h"
 
 enum { LOOKBACK = 3 }; /* messages before the tail that are searched for the call of a result */
 
@@ -25,7 +25,7 @@ typedef struct found_call {
 typedef struct calls_before {
     found_call *at;
     size_t count, capacity;
-    maki_idset ids; /* id -> its index */
+    maki_id_map ids; /* id -> its index */
 } calls_before;
 
 static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena *arena,
@@ -38,7 +38,7 @@ static maki_status find_calls(maki_msgs list, size_t from, size_t to, maki_arena
         if (list.at[i - 1]->role != MAKI_ROLE_ASSISTANT) continue;
         while (st == MAKI_OK && maki_next_block(&all, "tool_use", "id", &block, &id)) {
             found_call one = { block, list.at[i - 1] };
-            st = maki_idset_add(&out->ids, id, out->count, arena, err);
+            st = maki_id_map_add(&out->ids, id, out->count, arena, err);
             if (st == MAKI_OK)
                 st = maki_arena_add(arena, &out->at, &out->count, &out->capacity, &one, sizeof one,
                                     err);
@@ -65,7 +65,7 @@ maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept 
     size_t from = kept.start > LOOKBACK ? kept.start - LOOKBACK : 0;
     size_t call_capacity = 0, reasoning_capacity = 0;
     calls_before before = { 0 };
-    maki_idset used = { 0 };
+    maki_id_map used = { 0 };
     maki_status st = find_calls(list, from, kept.start, arena, &before, err);
 
     for (size_t i = 0; st == MAKI_OK && i < kept.tail.count; i++) {
@@ -74,9 +74,9 @@ maki_status maki_keep(maki_msgs list, size_t keep, maki_arena *arena, maki_kept 
         size_t index = 0;
         if (kept.tail.at[i]->role != MAKI_ROLE_USER) continue;
         while (st == MAKI_OK && maki_next_block(&all, "tool_result", "tool_use_id", &block, &id)) {
-            if (maki_idset_has(&used, id, NULL) || !maki_idset_has(&before.ids, id, &index))
+            if (maki_id_map_find(&used, id, NULL) || !maki_id_map_find(&before.ids, id, &index))
                 continue;
-            st = maki_idset_add(&used, id, 0, arena, err);
+            st = maki_id_map_add(&used, id, 0, arena, err);
             if (st == MAKI_OK)
                 st = maki_arena_add(arena, &kept.calls, &kept.call_count, &call_capacity,
                                     &before.at[index].block, sizeof(maki_str), err);

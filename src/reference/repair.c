@@ -5,7 +5,7 @@
  * changed. */
 #include "reference/repair.h"
 
-#include "base/idset.h"
+#include "base/id_map.h"
 #include "base/str_util.h"
 
 /* The result of a call that never got one. */
@@ -18,15 +18,15 @@ typedef struct calls {
     maki_str *ids; /* JSON strings, in call order */
     size_t count;
     size_t capacity;
-    maki_idset set;  /* id -> index */
-    maki_idset used; /* ids that have a result */
+    maki_id_map set;  /* id -> index */
+    maki_id_map used; /* ids that have a result */
 } calls;
 
 static maki_status add_call(calls *c, maki_str id, maki_arena *arena, maki_err *err)
 {
     size_t index = c->count;
     maki_status st = maki_arena_add(arena, &c->ids, &c->count, &c->capacity, &id, sizeof id, err);
-    return st == MAKI_OK ? maki_idset_add(&c->set, id, index, arena, err) : st;
+    return st == MAKI_OK ? maki_id_map_add(&c->set, id, index, arena, err) : st;
 }
 
 static maki_status calls_before(maki_msgs history, maki_arena *arena, calls *out, maki_err *err)
@@ -64,7 +64,7 @@ typedef struct repair {
 /* The first pass: drop repeated results, and determine whether anything must change. */
 static maki_status find_changes(maki_str content, repair *r, maki_arena *arena, maki_err *err)
 {
-    maki_idset seen = { 0 };
+    maki_id_map seen = { 0 };
     maki_blocks blocks = maki_content_blocks(content);
     maki_status st = MAKI_OK;
     r->blocks = maki_arena_array(arena, maki_json_count(content), sizeof *r->blocks);
@@ -76,16 +76,16 @@ static maki_status find_changes(maki_str content, repair *r, maki_arena *arena, 
         if (!maki_json_string_field(plan->block, "tool_use_id", &plan->old_id)) {
             plan->old_id = MAKI_LIT("\"\"");
         }
-        if (maki_idset_has(&seen, plan->old_id, NULL)) {
+        if (maki_id_map_find(&seen, plan->old_id, NULL)) {
             plan->action = BLOCK_DROP;
             r->needed = true;
             continue;
         }
-        st = maki_idset_add(&seen, plan->old_id, 0, arena, err);
-        if (!maki_idset_has(&r->calls.set, plan->old_id, NULL)) r->needed = true;
+        st = maki_id_map_add(&seen, plan->old_id, 0, arena, err);
+        if (!maki_id_map_find(&r->calls.set, plan->old_id, NULL)) r->needed = true;
     }
     for (size_t i = 0; i < r->calls.count; i++) {
-        if (!maki_idset_has(&seen, r->calls.ids[i], NULL)) r->needed = true;
+        if (!maki_id_map_find(&seen, r->calls.ids[i], NULL)) r->needed = true;
     }
     return st;
 }
@@ -99,11 +99,11 @@ static maki_status assign_calls(repair *r, maki_arena *arena, maki_err *err)
         if (!plan->result || plan->action == BLOCK_DROP) continue;
         size_t index = next++;
         maki_str id = plan->old_id;
-        bool is_own =
-            maki_idset_has(&r->calls.set, id, NULL) && !maki_idset_has(&r->calls.used, id, NULL);
+        bool is_own = maki_id_map_find(&r->calls.set, id, NULL) &&
+                      !maki_id_map_find(&r->calls.used, id, NULL);
         if (!is_own) {
             bool is_free = index < r->calls.count &&
-                           !maki_idset_has(&r->calls.used, r->calls.ids[index], NULL);
+                           !maki_id_map_find(&r->calls.used, r->calls.ids[index], NULL);
             if (!is_free) {
                 plan->action = BLOCK_DROP;
                 continue;
@@ -112,7 +112,7 @@ static maki_status assign_calls(repair *r, maki_arena *arena, maki_err *err)
             plan->action = BLOCK_RENAME;
             plan->new_id = id;
         }
-        maki_status st = maki_idset_add(&r->calls.used, id, 0, arena, err);
+        maki_status st = maki_id_map_add(&r->calls.used, id, 0, arena, err);
         if (st != MAKI_OK) return st;
     }
     return MAKI_OK;
@@ -142,7 +142,7 @@ static maki_status write_content(const repair *r, maki_arena *arena, maki_str *j
     maki_json_build_begin(&build, arena, err);
     maki_jw_array(&build.w);
     for (size_t i = 0; i < r->calls.count; i++) {
-        if (maki_idset_has(&r->calls.used, r->calls.ids[i], NULL)) continue;
+        if (maki_id_map_find(&r->calls.used, r->calls.ids[i], NULL)) continue;
         maki_jw_print(&build.w, "{'type':'tool_result','tool_use_id':%v,'content':%z}",
                       r->calls.ids[i], missing_result);
     }
@@ -185,12 +185,12 @@ static bool result_id(const maki_msg *m, maki_str *id)
 
 /* The results in [from, to) by their ids, the first of each. */
 static maki_status results_in(maki_msgs list, size_t from, size_t to, maki_arena *arena,
-                              maki_idset *out, maki_err *err)
+                              maki_id_map *out, maki_err *err)
 {
     maki_status st = MAKI_OK;
     maki_str id;
     for (size_t i = from; st == MAKI_OK && i < to; i++) {
-        if (result_id(list.at[i], &id)) st = maki_idset_add(out, id, i, arena, err);
+        if (result_id(list.at[i], &id)) st = maki_id_map_add(out, id, i, arena, err);
     }
     return st;
 }
@@ -208,20 +208,20 @@ static maki_status build_result(maki_str call_id, maki_arena *arena, maki_msg **
 static maki_status answer_calls(maki_msgs list, size_t index, size_t to, maki_arena *arena,
                                 maki_msgs *out, maki_err *err)
 {
-    maki_idset results = { 0 }, answered = { 0 };
+    maki_id_map results = { 0 }, answered = { 0 };
     maki_status st = results_in(list, index + 1, to, arena, &results, err);
     MAKI_JSON_EACH_WHILE(st == MAKI_OK, call, maki_msg_calls(list.at[index])) {
         maki_str id;
         size_t found = 0;
         maki_msg *result = NULL;
         if (!maki_json_string_field(call.value, "id", &id)) continue;
-        if (maki_idset_has(&answered, id, NULL)) continue;
-        if (maki_idset_has(&results, id, &found)) {
+        if (maki_id_map_find(&answered, id, NULL)) continue;
+        if (maki_id_map_find(&results, id, &found)) {
             result = list.at[found];
         } else {
             st = build_result(id, arena, &result, err);
         }
-        if (st == MAKI_OK) st = maki_idset_add(&answered, id, 0, arena, err);
+        if (st == MAKI_OK) st = maki_id_map_add(&answered, id, 0, arena, err);
         if (st == MAKI_OK) st = maki_msgs_add(out, result, arena, err);
     }
     return st;

@@ -66,7 +66,7 @@ typedef struct cut {
     double cutoff; /* messages from this time on are cut */
 } cut;
 
-static maki_status find_cut(const maki_rewind_in *in, cut *out, maki_err *err)
+static maki_status find_cut(const maki_rewind_input *in, cut *out, maki_err *err)
 {
     const maki_ui *ui = &in->ui;
     if (in->by_index) {
@@ -109,9 +109,9 @@ static maki_status collect_removed(const maki_ui *ui, size_t from, maki_arena *a
     maki_status st = MAKI_OK;
     *removed = (maki_parents){ 0 };
     for (size_t i = from; st == MAKI_OK && i < ui->count; i++) {
-        st = maki_idset_add(&removed->summaries, ui->at[i].condense_id, i, arena, err);
+        st = maki_id_map_add(&removed->summaries, ui->at[i].condense_id, i, arena, err);
         if (st == MAKI_OK) {
-            st = maki_idset_add(&removed->markers, ui->at[i].truncation_id, i, arena, err);
+            st = maki_id_map_add(&removed->markers, ui->at[i].truncation_id, i, arena, err);
         }
     }
     return st;
@@ -120,11 +120,11 @@ static maki_status collect_removed(const maki_ui *ui, size_t from, maki_arena *a
 static bool is_kept(const maki_msg *m, double cutoff, const maki_parents *removed)
 {
     if (m->has_ts && m->ts != 0 && m->ts >= cutoff) return false; /* time 0 counts as none */
-    if (m->is_summary && maki_idset_has(&removed->summaries, m->condense_id, NULL)) return false;
-    return !(m->is_marker && maki_idset_has(&removed->markers, m->truncation_id, NULL));
+    if (m->is_summary && maki_id_map_find(&removed->summaries, m->condense_id, NULL)) return false;
+    return !(m->is_marker && maki_id_map_find(&removed->markers, m->truncation_id, NULL));
 }
 
-maki_status maki_rewind(const maki_rewind_in *in, maki_arena *arena, maki_rewound *out,
+maki_status maki_rewind(const maki_rewind_input *in, maki_arena *arena, maki_rewound *out,
                         maki_err *err)
 {
     cut where = { 0 };

@@ -25,7 +25,7 @@ typedef struct maki_ui {
 maki_status maki_ui_read(maki_str array, maki_where where, maki_arena *arena, maki_ui *out,
                          maki_err *err) MAKI_MUST_CHECK;
 
-typedef struct maki_rewind_in {
+typedef struct maki_rewind_input {
     maki_ui ui;
     maki_msgs api;
     bool by_index; /* else by time */
@@ -33,7 +33,7 @@ typedef struct maki_rewind_in {
     bool include_target; /* keep the target event; the messages are cut the same */
     bool skip_cleanup;   /* keep tags whose summary or marker does not exist */
     double now;
-} maki_rewind_in;
+} maki_rewind_input;
 
 typedef struct maki_rewound {
     size_t ui_count; /* remaining events, counted from the first */
@@ -42,7 +42,7 @@ typedef struct maki_rewound {
 } maki_rewound;
 
 /* MAKI_REFUSED with TIMESTAMP_NOT_FOUND when no event has that time. */
-maki_status maki_rewind(const maki_rewind_in *in, maki_arena *arena, maki_rewound *out,
+maki_status maki_rewind(const maki_rewind_input *in, maki_arena *arena, maki_rewound *out,
                         maki_err *err);
 
 #endif

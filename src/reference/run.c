@@ -3,7 +3,7 @@
  * A refused condense is recorded in the report and followed by a truncation only when the context is over its limit. */
 #include "reference/run.h"
 
-static maki_status count_one(const maki_run_in *in, maki_msg *msg, maki_arena *arena,
+static maki_status count_one(const maki_run_input *in, maki_msg *msg, maki_arena *arena,
                              double *tokens, maki_err *err)
 {
     maki_msgs one = { &msg, 1, 1 };
@@ -16,7 +16,7 @@ static maki_status count_one(const maki_run_in *in, maki_msg *msg, maki_arena *a
 
 /* The system prompt and every message that is not truncated away, one call each because the counter
  * may round each.  The marker is not counted, as in the reference. */
-static maki_status count_visible(const maki_run_in *in, maki_msgs list, maki_arena *arena,
+static maki_status count_visible(const maki_run_input *in, maki_msgs list, maki_arena *arena,
                                  double *tokens, maki_err *err)
 {
     const maki_counter *counter = in->condense.counter;
@@ -31,10 +31,10 @@ static maki_status count_visible(const maki_run_in *in, maki_msgs list, maki_are
 }
 
 /* MAKI_OK also when the condense is refused: out->condense_failed is set then. */
-static maki_status try_condense(const maki_run_in *in, maki_arena *arena, maki_run_report *out,
+static maki_status try_condense(const maki_run_input *in, maki_arena *arena, maki_run_report *out,
                                 maki_err *err)
 {
-    maki_condense_in condense = in->condense;
+    maki_condense_input condense = in->condense;
     maki_err error = { 0 };
     condense.tokens_before = out->decision.tokens;
     condense.min_reduction = in->min_reduction;
@@ -53,10 +53,10 @@ static maki_status try_condense(const maki_run_in *in, maki_arena *arena, maki_r
     return MAKI_OK;
 }
 
-maki_status maki_manage_run(const maki_run_in *in, maki_arena *arena, maki_run_report *out,
+maki_status maki_manage_run(const maki_run_input *in, maki_arena *arena, maki_run_report *out,
                             maki_err *err)
 {
-    maki_decide_in decide = in->decide;
+    maki_decide_input decide = in->decide;
     maki_msgs list = in->condense.messages;
     maki_status st = MAKI_OK;
     *out = (maki_run_report){ .messages = list, .condensed = { .summary = { "", 0 } } };

@@ -13,11 +13,11 @@ typedef enum maki_action {
     MAKI_ACTION_TRUNCATE
 } maki_action;
 
-typedef struct maki_run_in {
-    maki_condense_in condense; /* tokens_before is filled in by the run */
-    maki_decide_in decide;     /* last_message_tokens is counted by the run */
-    double min_reduction;      /* a condense that saves less counts as failed; 0: any reduction */
-} maki_run_in;
+typedef struct maki_run_input {
+    maki_condense_input condense; /* tokens_before is filled in by the run */
+    maki_decide_input decide;     /* last_message_tokens is counted by the run */
+    double min_reduction; /* a condense that saves less counts as failed; 0: any reduction */
+} maki_run_input;
 
 typedef struct maki_run_report {
     maki_action action;
@@ -31,7 +31,7 @@ typedef struct maki_run_report {
 } maki_run_report;
 
 /* A condense that is refused is part of the report, not a failure of the run. */
-maki_status maki_manage_run(const maki_run_in *in, maki_arena *arena, maki_run_report *out,
+maki_status maki_manage_run(const maki_run_input *in, maki_arena *arena, maki_run_report *out,
                             maki_err *err);
 
 #endif

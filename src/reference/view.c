@@ -9,9 +9,9 @@ static maki_status find_parents(maki_msgs list, maki_arena *arena, maki_parents 
     for (size_t i = 0; i < list.count; i++) {
         const maki_msg *m = list.at[i];
         maki_status st = MAKI_OK;
-        if (m->is_summary) st = maki_idset_add(&out->summaries, m->condense_id, i, arena, err);
+        if (m->is_summary) st = maki_id_map_add(&out->summaries, m->condense_id, i, arena, err);
         if (st == MAKI_OK && m->is_marker) {
-            st = maki_idset_add(&out->markers, m->truncation_id, i, arena, err);
+            st = maki_id_map_add(&out->markers, m->truncation_id, i, arena, err);
         }
         if (st != MAKI_OK) return st;
     }
@@ -25,8 +25,8 @@ maki_status maki_view_effective(maki_msgs list, maki_arena *arena, maki_msgs *ou
     maki_status st = find_parents(list, arena, &parents, err);
     for (size_t i = 0; st == MAKI_OK && i < list.count; i++) {
         maki_msg *m = list.at[i];
-        if (maki_idset_has(&parents.summaries, m->condense_parent.value, NULL)) continue;
-        if (maki_idset_has(&parents.markers, m->truncation_parent.value, NULL)) continue;
+        if (maki_id_map_find(&parents.summaries, m->condense_parent.value, NULL)) continue;
+        if (maki_id_map_find(&parents.markers, m->truncation_parent.value, NULL)) continue;
         st = maki_msgs_add(&visible, m, arena, err);
     }
     *out = visible;
@@ -65,9 +65,9 @@ maki_status maki_view_since_summary(maki_msgs list, double now, maki_arena *aren
     return maki_msgs_with(since, 0, first, arena, out, err);
 }
 
-static bool is_orphan(const maki_idset *parents, const maki_tag *tag)
+static bool is_orphan(const maki_id_map *parents, const maki_tag *tag)
 {
-    return tag->value.len > 0 && !maki_idset_has(parents, tag->value, NULL);
+    return tag->value.len > 0 && !maki_id_map_find(parents, tag->value, NULL);
 }
 
 maki_status maki_view_cleanup(maki_msgs list, maki_arena *arena, size_t *cleaned, maki_err *err)

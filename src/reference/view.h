@@ -7,13 +7,13 @@
 #ifndef MAKI_REFERENCE_VIEW_H
 #define MAKI_REFERENCE_VIEW_H
 
-#include "base/idset.h"
+#include "base/id_map.h"
 #include "reference/message.h"
 
 /* The ids of the summaries and of the markers in a list. */
 typedef struct maki_parents {
-    maki_idset summaries;
-    maki_idset markers;
+    maki_id_map summaries;
+    maki_id_map markers;
 } maki_parents;
 
 /* The visible messages, in order. */

@@ -24,7 +24,7 @@ static maki_status on_delta(void *ctx, const maki_delta *delta, maki_err *err)
     const maki_clock *clock = t->sender->options.env->clock;
     if (!t->delivered) t->result->first_ms = clock->now_ms(clock) - t->started;
     t->delivered = true;
-    return t->calls->on_delta(t->calls->ctx, delta, err);
+    return t->callbacks->on_delta(t->callbacks->ctx, delta, err);
 }
 
 static maki_status on_wire_delta(void *ctx, const maki_wire_delta *delta, maki_err *err)
@@ -58,10 +58,10 @@ static void copy_ascii(char *out, size_t capacity, maki_str text)
  * -tokens are not read: they say when the bucket is full again, long after the next request would be accepted. */
 static int64_t retry_after_of(const maki_http_head *fields, int status, int64_t now_ms)
 {
-    int64_t ms = maki_backoff_retry_after(maki_http_value(fields, "retry-after"),
-                                          maki_http_value(fields, "retry-after-ms"), now_ms);
+    int64_t ms = maki_backoff_parse_retry_after(maki_http_value(fields, "retry-after"),
+                                                maki_http_value(fields, "retry-after-ms"), now_ms);
     if (ms >= 0 || status != 429) return ms;
-    return maki_backoff_reset(maki_http_value(fields, "x-ratelimit-reset"), now_ms);
+    return maki_backoff_parse_reset(maki_http_value(fields, "x-ratelimit-reset"), now_ms);
 }
 
 static maki_status on_head(void *ctx, int status, const maki_http_head *fields, maki_err *err)
@@ -171,7 +171,7 @@ static void classify(maki_attempt *t, maki_status exchange_status,
     if (status >= 300 || parsed->error.len) {
         t->error = maki_provider_error_read(&t->sender->provider, status, parsed->error,
                                             clock->now_ms(clock));
-        if (t->retry_after_ms < 0) t->retry_after_ms = t->error.wait_ms;
+        if (t->retry_after_ms < 0) t->retry_after_ms = t->error.retry_delay_ms;
         t->result->window = t->error.window;
         return;
     }
@@ -211,7 +211,7 @@ maki_status maki_attempt_run(maki_attempt *t, maki_err *err)
     maki_err reply_err;
     t->retry_after_ms = -1;
     *t->result = (maki_send_result){ .first_ms = -1, .retried = t->result->retried };
-    t->decoder = maki_delta_decoder_new(t->calls->on_delta ? on_delta : NULL, t);
+    t->decoder = maki_delta_decoder_new(t->callbacks->on_delta ? on_delta : NULL, t);
     maki_status exchange_status = post(t, &exchange, err);
     if (t->discard) return exchange_status;
     maki_status st = read_reply(t, &reply_err);
@@ -231,9 +231,9 @@ maki_status maki_attempt_run(maki_attempt *t, maki_err *err)
 maki_status maki_attempt_rows(maki_attempt *t, bool complete, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (t->discard || !t->calls->on_row) return MAKI_OK;
+    if (t->discard || !t->callbacks->on_row) return MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < t->parsed.row_count; i++)
-        st = t->calls->on_row(t->calls->ctx, t->parsed.rows[i], complete, err);
+        st = t->callbacks->on_row(t->callbacks->ctx, t->parsed.rows[i], complete, err);
     return st;
 }
 

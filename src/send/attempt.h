@@ -10,7 +10,7 @@
 typedef struct maki_attempt {
     maki_sender *sender;
     const maki_send_request *request;
-    const maki_send_callbacks *calls;
+    const maki_send_callbacks *callbacks;
     maki_send_result *result;
     maki_str model;
     int64_t started; /* the first attempt, by the clock */

@@ -33,7 +33,7 @@ static int64_t parse_ms(const char *text, double unit)
     return value * unit < 1e15 ? (int64_t)ceil(value * unit) : (int64_t)1e15;
 }
 
-int64_t maki_backoff_retry_after(maki_str after, maki_str after_ms, int64_t now_ms)
+int64_t maki_backoff_parse_retry_after(maki_str after, maki_str after_ms, int64_t now_ms)
 {
     char text[64];
     int64_t ms = -1;
@@ -91,7 +91,7 @@ static double parse_unit(maki_str *rest)
     return 0;
 }
 
-int64_t maki_backoff_duration(maki_str text)
+int64_t maki_backoff_parse_duration(maki_str text)
 {
     double ms = -1, value;
     size_t n;
@@ -105,10 +105,10 @@ int64_t maki_backoff_duration(maki_str text)
     return ms < 1e15 ? (int64_t)ceil(ms - 1e-6) : (int64_t)1e15;
 }
 
-int64_t maki_backoff_reset(maki_str text, int64_t now_ms)
+int64_t maki_backoff_parse_reset(maki_str text, int64_t now_ms)
 {
     char number[64];
-    int64_t duration = maki_backoff_duration(text);
+    int64_t duration = maki_backoff_parse_duration(text);
     if (duration >= 0 || !maki_str_copy(text, number, sizeof number)) return duration;
     int64_t value = parse_ms(number, 1);
     if (value < 1000000000) return value < 0 ? -1 : value * 1000;

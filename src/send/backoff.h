@@ -17,12 +17,12 @@ maki_status maki_backoff_random(const maki_random *random, unsigned nth, uint32_
 
 /* The headers Retry-After (`after`: seconds or an HTTP date) and retry-after-ms (`after_ms`, which wins), in ms from now;
  * len 0: missing.  Below 0: neither is valid. */
-int64_t maki_backoff_retry_after(maki_str after, maki_str after_ms, int64_t now_ms);
+int64_t maki_backoff_parse_retry_after(maki_str after, maki_str after_ms, int64_t now_ms);
 
 /* The duration at the beginning of `text`, in ms: "7s", "1.898s.", "6m0s", "350ms", "20 seconds".  Below 0: none. */
-int64_t maki_backoff_duration(maki_str text);
+int64_t maki_backoff_parse_duration(maki_str text);
 
 /* x-ratelimit-reset, in ms from now: a time in seconds or milliseconds since 1970, a duration, or seconds. */
-int64_t maki_backoff_reset(maki_str text, int64_t now_ms);
+int64_t maki_backoff_parse_reset(maki_str text, int64_t now_ms);
 
 #endif

@@ -79,7 +79,7 @@ static int64_t delay_in_details(maki_str details)
         maki_str delay =
             maki_is_object(item.value) ? maki_json_string(item.value, "retryDelay") : MAKI_LIT("");
         if (!delay.len) continue;
-        return maki_backoff_duration(
+        return maki_backoff_parse_duration(
             (maki_str){ text, maki_json_copy_text(delay, text, sizeof text) });
     }
     return -1;
@@ -95,7 +95,7 @@ static int64_t delay_in_metadata(maki_str metadata, int64_t now_ms)
         maki_is_object(headers) ? maki_json_string(headers, "X-RateLimit-Reset") : MAKI_LIT("");
     if (!reset.len) return -1;
     size_t n = maki_json_copy_text(reset, text, sizeof text);
-    return maki_backoff_reset((maki_str){ text, n }, now_ms);
+    return maki_backoff_parse_reset((maki_str){ text, n }, now_ms);
 }
 
 static int64_t delay_in_message(maki_str message)
@@ -103,11 +103,11 @@ static int64_t delay_in_message(maki_str message)
     static const char *const phrases[] = { "try again in ", "retry in ", "retry after " };
     int64_t ms = -1;
     for (size_t i = 0; ms < 0 && i < sizeof phrases / sizeof phrases[0]; i++)
-        ms = maki_backoff_duration(text_after(message, phrases[i]));
+        ms = maki_backoff_parse_duration(text_after(message, phrases[i]));
     return ms;
 }
 
-int64_t maki_error_hint_wait(maki_str error, maki_str message, int64_t now_ms)
+int64_t maki_error_hint_retry_delay(maki_str error, maki_str message, int64_t now_ms)
 {
     int64_t ms = delay_in_details(maki_member(error, MAKI_LIT("details")));
     if (ms < 0) ms = delay_in_metadata(maki_member(error, MAKI_LIT("metadata")), now_ms);

@@ -14,6 +14,6 @@
 uint64_t maki_error_hint_window(maki_str error, maki_str message);
 
 /* The retry delay in ms: google.rpc.RetryInfo, OpenRouter's copy of the headers, "try again in 7s".  Below 0: not given. */
-int64_t maki_error_hint_wait(maki_str error, maki_str message, int64_t now_ms);
+int64_t maki_error_hint_retry_delay(maki_str error, maki_str message, int64_t now_ms);
 
 #endif

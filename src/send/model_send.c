@@ -182,7 +182,7 @@ static maki_status complete(const maki_model *self, const maki_model_request *re
     *usage = (maki_model_usage){ .input_tokens = result.usage.input,
                                  .output_tokens = result.usage.output,
                                  .cost = result.has_cost ? result.cost : 0,
-                                 .cut = result.stop == MAKI_STOP_LENGTH };
+                                 .truncated = result.stop == MAKI_STOP_LENGTH };
     maki_sender_close(sender);
     maki_spool_free(&body);
     return st;

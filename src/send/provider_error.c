@@ -145,13 +145,13 @@ maki_provider_error maki_provider_error_read(const maki_provider *provider, int 
     if (unspecific && is_overflow(&p, status, message)) t.kind = MAKI_PROVIDER_ERROR_OVERFLOW;
     if (t.kind == MAKI_PROVIDER_ERROR_OVERFLOW)
         t.window = maki_error_hint_window(maki_error_object(error), message);
-    t.wait_ms = maki_error_hint_wait(maki_error_object(error), message, now_ms);
+    t.retry_delay_ms = maki_error_hint_retry_delay(maki_error_object(error), message, now_ms);
     return t;
 }
 
 maki_provider_error maki_provider_error_of(maki_provider_error_kind kind, const char *message)
 {
-    maki_provider_error t = { .kind = kind, .wait_ms = -1 };
+    maki_provider_error t = { .kind = kind, .retry_delay_ms = -1 };
     snprintf(t.message, sizeof t.message, "%s", message);
     return t;
 }
@@ -202,8 +202,8 @@ static const struct wording_row { maki_status status; const char *code, *format;
     [MAKI_PROVIDER_ERROR_REQUEST] =    { MAKI_INVALID,  NULL,           "%1$.40s rejected the request as invalid%2$s" },
     [MAKI_PROVIDER_ERROR_RATE_LIMIT] = { MAKI_REFUSED,  "RATE_LIMITED", "too many requests for %1$.40s; try again later%2$s" },
     [MAKI_PROVIDER_ERROR_SERVER] =     { MAKI_UPSTREAM, NULL,           "server error at %1$.40s; try again later%2$s" },
-    [MAKI_PROVIDER_ERROR_INCOMPLETE] = { MAKI_UPSTREAM, NULL,           "%1$.40s closed the connection within its answer; try again%2$s" },
-    [MAKI_PROVIDER_ERROR_TIMEOUT] =    { MAKI_TIMEOUT,  NULL,           "timeout of %1$.40s; try again, or raise llm.%1$.40s.timeout%2$s" },
+    [MAKI_PROVIDER_ERROR_INCOMPLETE] = { MAKI_UPSTREAM, NULL,           "%1$.40s closed the connection before the end of its answer; try again%2$s" },
+    [MAKI_PROVIDER_ERROR_TIMEOUT] =    { MAKI_TIMEOUT,  NULL,           "%1$.40s timed out; try again, or raise llm.%1$.40s.timeout%2$s" },
 };
 /* clang-format on */
 

@@ -28,9 +28,9 @@ enum { MAKI_PROVIDER_ERROR_MESSAGE_MAX = MAKI_SEND_MESSAGE_MAX };
 
 typedef struct maki_provider_error {
     maki_provider_error_kind kind;
-    int http_status; /* 0: none was received, or below 300 */
-    uint64_t window; /* of an overflow: the window that the body reports; 0: none */
-    int64_t wait_ms; /* before a retry, by the body; below 0: not given */
+    int http_status;        /* 0: none was received, or below 300 */
+    uint64_t window;        /* of an overflow: the window that the body reports; 0: none */
+    int64_t retry_delay_ms; /* before a retry, by the body; below 0: not given */
     /* of the provider or the network, truncated, the key masked; "": none */
     char message[MAKI_PROVIDER_ERROR_MESSAGE_MAX];
 } maki_provider_error;

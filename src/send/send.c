@@ -130,7 +130,7 @@ static bool should_retry(maki_attempt *t, unsigned nth, uint32_t *backoff_ms, ma
     if (t->delivered || t->should_not_retry || !is_transient(t) || nth >= t->request->retries)
         return false;
     if (t->retry_after_ms > MAKI_BACKOFF_RETRY_AFTER_MAX) {
-        snprintf(t->error.message, sizeof t->error.message, "it asks for a wait of %lld s",
+        snprintf(t->error.message, sizeof t->error.message, "it asks for a retry after %lld s",
                  (long long)(t->retry_after_ms / 1000));
         maki_provider_error_fail(&t->error, &t->sender->provider, t->model, err);
         return false;
@@ -165,7 +165,7 @@ static maki_status back_off(const maki_attempt *t, unsigned nth, uint32_t ms, co
     maki_log_event(t->sender->options.log, MAKI_WARN, "send_retry", values,
                    sizeof values / sizeof values[0]);
     maki_status st = MAKI_OK;
-    if (t->calls->on_retry) st = t->calls->on_retry(t->calls->ctx, nth, ms, why, err);
+    if (t->callbacks->on_retry) st = t->callbacks->on_retry(t->callbacks->ctx, nth, ms, why, err);
     return st == MAKI_OK ? wait_ms(t, ms, err) : st;
 }
 
@@ -217,7 +217,7 @@ static maki_status finish(maki_attempt *t, maki_status st, maki_err *err)
 }
 
 maki_status maki_send(maki_sender *s, const maki_send_request *request,
-                      const maki_send_callbacks *calls, maki_send_result *result, maki_err *err)
+                      const maki_send_callbacks *callbacks, maki_send_result *result, maki_err *err)
 {
     static const maki_send_callbacks none = { 0 };
     const maki_clock *clock = s->options.env->clock;
@@ -225,7 +225,7 @@ maki_status maki_send(maki_sender *s, const maki_send_request *request,
     maki_str model = request->model.len ? request->model : s->provider.model;
     maki_attempt initial = { .sender = s,
                              .request = request,
-                             .calls = calls ? calls : &none,
+                             .callbacks = callbacks ? callbacks : &none,
                              .result = result,
                              .model = model,
                              .started = clock->now_ms(clock) };

@@ -116,7 +116,8 @@ typedef struct maki_send_result {
  * MAKI_DENIED: the key; MAKI_NOTFOUND: the model; MAKI_INVALID: the request; MAKI_UPSTREAM, MAKI_TIMEOUT: the
  * provider or the network; MAKI_TOOBIG: the reply; MAKI_CANCELLED; or the status of a callback. */
 maki_status maki_send(maki_sender *sender, const maki_send_request *request,
-                      const maki_send_callbacks *calls, maki_send_result *result, maki_err *err);
+                      const maki_send_callbacks *callbacks, maki_send_result *result,
+                      maki_err *err);
 
 /* ---- windows ---------------------------------------------------------------------------------------------- */
 

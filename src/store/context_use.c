@@ -17,18 +17,18 @@
 /* ---- the window ------------------------------------------------------------------------------------ */
 
 /* The window that the provider reported is used when none is configured; that of an error, when it is smaller. */
-static void find_window(const maki_run_limits_in *options, const maki_exchange_state *recalled,
+static void find_window(const maki_run_limits_options *options, const maki_exchange_state *recalled,
                         maki_context_use *out)
 {
-    maki_run_limits_in in = *options;
-    maki_status st = maki_run_limits_of(&in, &out->figures, &out->refused);
-    bool use_reported = recalled->window > 0 && !out->figures.window_set;
-    double window = use_reported ? recalled->window : out->figures.window;
+    maki_run_limits_options in = *options;
+    maki_status st = maki_run_limits_of(&in, &out->limits, &out->refused);
+    bool use_reported = recalled->window > 0 && !out->limits.window_set;
+    double window = use_reported ? recalled->window : out->limits.window;
     bool smaller = recalled->reported_window > 0 && recalled->reported_window < window;
     if (use_reported || smaller) {
         in.window = smaller ? recalled->reported_window : window;
-        st = maki_run_limits_of(&in, &out->figures, &out->refused);
-        out->figures.window_from = "provider";
+        st = maki_run_limits_of(&in, &out->limits, &out->refused);
+        out->limits.window_from = "provider";
     }
     if (st == MAKI_OK) out->refused = (maki_err){ .status = MAKI_OK };
 }
@@ -40,7 +40,7 @@ static maki_str first_nonempty(maki_str a, const char *b, const char *c)
     return a.len ? a : maki_str_of(b[0] ? b : c);
 }
 
-maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *options,
+maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_options *options,
                                 maki_context_use *out, maki_err *err)
 {
     maki_session session;
@@ -50,11 +50,11 @@ maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *optio
 }
 
 maki_status maki_context_use_of_session(maki_conv *conv, const maki_session *session,
-                                        const maki_run_limits_in *options, maki_context_use *out,
-                                        maki_err *err)
+                                        const maki_run_limits_options *options,
+                                        maki_context_use *out, maki_err *err)
 {
     maki_exchange_state recalled;
-    maki_run_limits_in in = *options;
+    maki_run_limits_options in = *options;
     maki_str max_tokens;
     *out = (maki_context_use){ .session = *session, .scale = 1, .exact = true };
     maki_status st =
@@ -69,8 +69,8 @@ maki_status maki_context_use_of_session(maki_conv *conv, const maki_session *ses
     find_window(&in, &recalled, out);
     out->system = recalled.system;
     out->tools = recalled.tools;
-    if (out->figures.model[0] == '\0') return MAKI_OK; /* unknown model: tokens of the index */
-    const maki_family *family = maki_family_of(maki_str_of(out->figures.model));
+    if (out->limits.model[0] == '\0') return MAKI_OK; /* unknown model: tokens of the index */
+    const maki_family *family = maki_family_of(maki_str_of(out->limits.model));
     out->scale = maki_family_scale(family, &recalled.calibration);
     out->exact = maki_family_error(family, &recalled.calibration) == 0;
     out->reply = family->per_reply;

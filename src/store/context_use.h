@@ -14,20 +14,20 @@
 
 typedef struct maki_context_use {
     maki_session session;
-    maki_run_limits figures; /* of the model: window, threshold ... */
-    maki_err refused; /* the error with which a run would refuse that window; MAKI_OK: none */
-    double scale;     /* tokens of the model per token of the index */
+    maki_run_limits limits; /* of the model: window, threshold ... */
+    maki_err refused;       /* the error with which a run would refuse that window; MAKI_OK: none */
+    double scale;           /* tokens of the model per token of the index */
     bool exact;
     double system, tools, reply; /* tokens of the index, in addition to the messages */
 } maki_context_use;
 
 /* `options`: what the caller sets; its model and agent may be empty. */
-maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_in *options,
+maki_status maki_context_use_of(maki_conv *conv, const maki_run_limits_options *options,
                                 maki_context_use *out, maki_err *err);
 /* The same for a session that was already read. */
 maki_status maki_context_use_of_session(maki_conv *conv, const maki_session *session,
-                                        const maki_run_limits_in *options, maki_context_use *out,
-                                        maki_err *err);
+                                        const maki_run_limits_options *options,
+                                        maki_context_use *out, maki_err *err);
 static inline double maki_context_other(const maki_context_use *use)
 {
     return use->system + use->tools + use->reply;

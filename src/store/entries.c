@@ -2,7 +2,7 @@
  * by that table.
  *
  * A field is a row of `fields`: its name, its JSON type, its offset in maki_session.  Fields are written in that order
- * and mostly read in it, so a view of thousands of entries is read without searching for names. */
+ * and mostly read in it, so an index of thousands of entries is read without searching for names. */
 #include "store/entries.h"
 
 #include <stddef.h>

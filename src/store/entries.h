@@ -21,7 +21,7 @@ typedef struct maki_entries {
     uint64_t directory; /* the field `folder` */
 } maki_entries;
 
-/* False: not valid JSON, or not a view. */
+/* False: not valid JSON, or not a session index. */
 bool maki_entries_read(maki_str text, maki_entries *out);
 /* Write the unknown fields of the top level into the open object. */
 void maki_entries_write_others(maki_jw *out, const maki_entries *entries);

@@ -48,7 +48,7 @@ typedef struct turn_counter {
 
 static bool is_turn_start(const maki_row *row)
 {
-    return (row->flags & MAKI_FACT_ROLE) == MAKI_ROLE_USER && !(row->flags & MAKI_FACT_ANSWERS);
+    return (row->flags & MAKI_ROW_ROLE) == MAKI_ROLE_USER && !(row->flags & MAKI_ROW_ANSWERS);
 }
 
 static maki_status count_turns(const maki_view *view, turn_counter *w, maki_err *err)
@@ -62,7 +62,7 @@ static maki_status count_turns(const maki_view *view, turn_counter *w, maki_err 
             maki_status st = maki_log_row(item->log, n, &row, err);
             if (st != MAKI_OK) return st;
             w->messages++;
-            if ((row.flags & MAKI_FACT_ROLE) == MAKI_ROLE_SYSTEM) continue;
+            if ((row.flags & MAKI_ROW_ROLE) == MAKI_ROLE_SYSTEM) continue;
             oldest_is_turn = is_turn_start(&row) && !maki_view_pinned(view, n);
             if (oldest_is_turn && ++w->turns == w->stop_at) w->keep = w->messages;
         }
@@ -78,17 +78,17 @@ static maki_status count_current_turns(maki_conv *conv, uint64_t stop_at, turn_c
     const maki_view *view;
     *w = (turn_counter){ .stop_at = stop_at };
     maki_status st = maki_log_refresh(maki_conv_log(conv), err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     return st == MAKI_OK ? count_turns(view, w, err) : st;
 }
 
 /* Count the current view, and hide; MAKI_CONFLICT: another process changed it in between. */
 static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t remaining, bool preview,
-                              maki_limited *out, maki_err *err)
+                              maki_turn_limit_report *out, maki_err *err)
 {
     unsigned char head[MAKI_CHAIN_LEN];
     turn_counter w;
-    *out = (maki_limited){ 0 };
+    *out = (maki_turn_limit_report){ 0 };
     maki_status st = count_current_turns(conv, remaining, &w, err);
     if (st != MAKI_OK) return st;
     out->turns = out->left = w.turns;
@@ -96,14 +96,14 @@ static maki_status limit_once(maki_conv *conv, uint64_t limit, uint64_t remainin
     out->left = remaining;
     if (preview) return MAKI_OK;
     memcpy(head, maki_log_head(maki_conv_log(conv)), sizeof head);
-    st = maki_conv_window(conv, head, w.keep, &out->change, err);
+    st = maki_conv_keep_newest(conv, head, w.keep, &out->change, err);
     if (st == MAKI_OK) st = count_current_turns(conv, 0, &w, err);
     if (st == MAKI_OK) out->left = w.turns;
     return st;
 }
 
-maki_status maki_conv_limit_turns(maki_conv *conv, uint64_t limit, bool preview, maki_limited *out,
-                                  maki_err *err)
+maki_status maki_conv_limit_turns(maki_conv *conv, uint64_t limit, bool preview,
+                                  maki_turn_limit_report *out, maki_err *err)
 {
     uint64_t remaining = limit - (limit + 4) / 5; /* a fifth is hidden at once */
     maki_status st = MAKI_CONFLICT;

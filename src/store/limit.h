@@ -21,14 +21,14 @@ bool maki_session_from_channel(const maki_session *s);
 /* The lowest limit that applies; 0: none. */
 uint64_t maki_turn_limit(const maki_turn_limits *limits, bool channel);
 
-typedef struct maki_limited {
+typedef struct maki_turn_limit_report {
     uint64_t turns;     /* in view before */
     uint64_t left;      /* in view after */
     maki_change change; /* event 0: nothing was hidden */
-} maki_limited;
+} maki_turn_limit_report;
 
 /* Hide the oldest turns that exceed `limit` (0: no limit).  With `preview` only report how many would remain. */
-maki_status maki_conv_limit_turns(maki_conv *conv, uint64_t limit, bool preview, maki_limited *out,
-                                  maki_err *err);
+maki_status maki_conv_limit_turns(maki_conv *conv, uint64_t limit, bool preview,
+                                  maki_turn_limit_report *out, maki_err *err);
 
 #endif

@@ -70,7 +70,7 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 {
     const char *part_name, *id = main_id(from, scope, &part_name);
     int n;
-    if (!maki_id_ok(from->agent))
+    if (!maki_id_is_valid(from->agent))
         return maki_fail(err, MAKI_INVALID,
                          "the agent's name must be letters, digits, - _ and . (not at the front)");
     if (scope == MAKI_SCOPE_GLOBAL) {
@@ -120,7 +120,7 @@ static maki_status write_state(const maki_env *env, const char *path, const maki
                                const char *key, maki_err *err)
 {
     char fields[MAKI_OVERRIDES_MAX + MAKI_KEY_MAX + 80];
-    maki_conv_options options = { .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv_options options = { .durability = MAKI_DURABILITY_SYNC, .threads = 1 };
     maki_conv *conv = NULL;
     maki_change ignored;
     maki_str text = format_state(to, key, fields, sizeof fields);
@@ -137,7 +137,9 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
 {
     char path[MAKI_PATH_MAX], directory[MAKI_PATH_MAX];
     maki_arena arena = maki_arena_new(env->alloc, HEADER_MEMORY_MAX);
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .threads = 1 };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_SYNC,
+                                  .threads = 1 };
     maki_conv *conv = NULL;
     maki_status st = maki_uuid(env->random, s->id, err);
     if (st == MAKI_OK) st = maki_session_header(s, &arena, &options.header, err);
@@ -156,18 +158,18 @@ static maki_status create_session(const maki_env *env, const char *home, maki_se
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
 
-static void update_index(const maki_env *env, maki_session_index_in index_in, const char *about,
-                         char *note)
+static void update_index(const maki_env *env, maki_session_index_query index_query,
+                         const char *about, char *note)
 {
     maki_session_index_report report;
-    index_in.about = about;
-    if (maki_session_index_each(env, &index_in, &report, NULL) == MAKI_OK && report.note[0])
+    index_query.about = about;
+    if (maki_session_index_each(env, &index_query, &report, NULL) == MAKI_OK && report.note[0])
         memcpy(note, report.note, sizeof report.note);
 }
 
 /* Archive all sessions with the key but *s.  There is more than one after an interrupted attempt, or when files were
  * copied. */
-static maki_status archive_others(const maki_env *env, const maki_session_index_in *index_in,
+static maki_status archive_others(const maki_env *env, const maki_session_index_query *index_query,
                                   const maki_session *s, maki_err *err)
 {
     maki_session_change archived = { NULL, 1, NULL };
@@ -177,13 +179,13 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
         maki_session oldest;
         bool found = false;
         maki_status st =
-            maki_session_with_key(env, index_in, s->key, &oldest, &found, &report, err);
+            maki_session_with_key(env, index_query, s->key, &oldest, &found, &report, err);
         if (st != MAKI_OK || !found || strcmp(oldest.id, s->id) == 0) return st;
         if (strcmp(oldest.id, last) == 0)
             return maki_fail(err, MAKI_IO, "%.60s cannot be archived: its events are not readable",
                              last);
         memcpy(last, oldest.id, sizeof last);
-        st = maki_session_file(index_in->home, s->agent, oldest.id, path, sizeof path, err);
+        st = maki_session_file(index_query->home, s->agent, oldest.id, path, sizeof path, err);
         if (st == MAKI_OK) st = write_state(env, path, &archived, "", err);
         if (st != MAKI_OK) return st;
     }
@@ -191,14 +193,14 @@ static maki_status archive_others(const maki_env *env, const maki_session_index_
 
 /* Look the key up again, now under the lock if it was acquired, and only then create a session.  The old one is
  * archived last: if anything fails before that, the key still finds it, with its overrides. */
-static maki_status find_or_create(const maki_env *env, const maki_session_index_in *index_in,
+static maki_status find_or_create(const maki_env *env, const maki_session_index_query *index_query,
                                   const maki_origin *from, const char *key, bool fresh,
-                                  maki_resolved *out, maki_err *err)
+                                  maki_resolved_session *out, maki_err *err)
 {
     maki_session_index_report report;
     maki_session before = { 0 };
     bool found = false;
-    maki_status st = maki_session_with_key(env, index_in, key, &before, &found, &report, err);
+    maki_status st = maki_session_with_key(env, index_query, key, &before, &found, &report, err);
     if (st != MAKI_OK) return st;
     if (found && !fresh) {
         out->session = before;
@@ -213,29 +215,30 @@ static maki_status find_or_create(const maki_env *env, const maki_session_index_
     snprintf(s->channel, sizeof s->channel, "%s", from->channel);
     snprintf(s->client, sizeof s->client, "%s", from->client ? from->client : "");
     memcpy(s->overrides, before.overrides, sizeof s->overrides);
-    st = create_session(env, index_in->home, s, err);
-    if (st == MAKI_OK && found) st = archive_others(env, index_in, s, err);
+    st = create_session(env, index_query->home, s, err);
+    if (st == MAKI_OK && found) st = archive_others(env, index_query, s, err);
     out->created = st == MAKI_OK;
-    if (st == MAKI_OK) update_index(env, *index_in, found ? before.id : NULL, out->note);
+    if (st == MAKI_OK) update_index(env, *index_query, found ? before.id : NULL, out->note);
     return st;
 }
 
 maki_status maki_session_resolve(const maki_env *env, const char *home, const maki_origin *from,
-                                 const char *key, bool fresh, maki_resolved *out, maki_err *err)
+                                 const char *key, bool fresh, maki_resolved_session *out,
+                                 maki_err *err)
 {
-    maki_session_index_in index_in = { .home = home, .agent = from->agent };
+    maki_session_index_query index_query = { .home = home, .agent = from->agent };
     maki_session_index_report report;
     maki_session_index_lock lock = { 0 };
     maki_err why = { 0 };
     char directory[MAKI_PATH_MAX];
     bool found = false;
-    *out = (maki_resolved){ .created = false };
+    *out = (maki_resolved_session){ .created = false };
     if (strlen(from->channel) >= MAKI_CHANNEL_MAX)
         return maki_fail(err, MAKI_INVALID, "the channel's name is longer than %d bytes",
                          MAKI_CHANNEL_MAX - 1);
     maki_status st = MAKI_OK;
     if (!fresh) {
-        st = maki_session_with_key(env, &index_in, key, &out->session, &found, &report, err);
+        st = maki_session_with_key(env, &index_query, key, &out->session, &found, &report, err);
         memcpy(out->note, report.note, sizeof out->note);
         if (st != MAKI_OK || found) return st;
     }
@@ -243,24 +246,25 @@ maki_status maki_session_resolve(const maki_env *env, const char *home, const ma
     if (st != MAKI_OK) return st;
     if (maki_session_index_lock_acquire(&lock, env, home, from->agent, MAKI_SESSION_INDEX_WAIT,
                                         &why) == MAKI_OK)
-        index_in.held = &lock;
+        index_query.held = &lock;
     else
-        index_in.wait_ms = 1; /* already waited above */
-    st = find_or_create(env, &index_in, from, key, fresh, out, err);
+        index_query.wait_ms = 1; /* already waited above */
+    st = find_or_create(env, &index_query, from, key, fresh, out, err);
     maki_session_index_lock_release(&lock, env);
     return st;
 }
 
 /* ---- the state of a session ---------------------------------------------------------------------- */
 
-static maki_status check_key_is_free(const maki_env *env, const maki_session_index_in *index_in,
+static maki_status check_key_is_free(const maki_env *env,
+                                     const maki_session_index_query *index_query,
                                      const maki_session *s, maki_err *err)
 {
     maki_session_index_report report;
     maki_session other;
     bool found = false;
     if (!s->key[0]) return MAKI_OK;
-    maki_status st = maki_session_with_key(env, index_in, s->key, &other, &found, &report, err);
+    maki_status st = maki_session_with_key(env, index_query, s->key, &other, &found, &report, err);
     if (st != MAKI_OK || !found || strcmp(other.id, s->id) == 0) return st;
     return maki_refuse(err, "KEY_TAKEN",
                        "session %.60s has this key; rename or archive that one first", other.id);
@@ -271,7 +275,7 @@ static maki_status read_location(const maki_env *env, const maki_session_locatio
 {
     memcpy(out->agent, location->agent, sizeof out->agent);
     memcpy(out->id, location->id, sizeof out->id);
-    maki_session_forget(out);
+    maki_session_reset(out);
     return maki_transcript_read(env, location->directory, out, err);
 }
 
@@ -293,10 +297,10 @@ static maki_status new_key(const maki_session_location *at, bool session, const 
     if (!plain)
         return maki_fail(
             err, MAKI_INVALID,
-            "a name is not empty, does not begin with agent: and has no / \\ \" or control "
+            "a name must not be empty, begin with agent: or contain / \\ \" or control "
             "character");
     if (!session)
-        return maki_fail(err, MAKI_INVALID, "a conversation outside of agents/ has no name");
+        return maki_fail(err, MAKI_INVALID, "a conversation outside of agents/ cannot be renamed");
     if (snprintf(key, MAKI_KEY_MAX, "agent:%s:%s", at->agent, name) < MAKI_KEY_MAX) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "the session's name is longer than %d bytes",
                      MAKI_KEY_MAX - 1);
@@ -309,7 +313,7 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
     maki_session_location location;
     maki_session renamed;
     bool session = maki_session_location_of(path, &location);
-    maki_session_index_in index_in = { .home = location.home, .agent = location.agent };
+    maki_session_index_query index_query = { .home = location.home, .agent = location.agent };
     if (to->overrides && strlen(to->overrides) >= MAKI_OVERRIDES_MAX)
         return maki_fail(err, MAKI_INVALID, "overrides are longer than %d bytes",
                          MAKI_OVERRIDES_MAX - 1);
@@ -318,9 +322,9 @@ maki_status maki_session_set(const maki_env *env, const char *path, const maki_s
     if (st == MAKI_OK && to->name) st = new_key(&location, session, to->name, renamed.key, err);
     bool active = to->archived < 0 ? !out->archived : !to->archived;
     if (st == MAKI_OK && session && active && (out->archived || to->name))
-        st = check_key_is_free(env, &index_in, &renamed, err);
+        st = check_key_is_free(env, &index_query, &renamed, err);
     if (st == MAKI_OK) st = write_state(env, path, to, renamed.key, err);
     if (st == MAKI_OK) st = maki_transcript_read(env, location.directory, out, err);
-    if (st == MAKI_OK && session) update_index(env, index_in, location.id, note);
+    if (st == MAKI_OK && session) update_index(env, index_query, location.id, note);
     return st;
 }

@@ -27,17 +27,18 @@ typedef struct maki_origin {
 maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[MAKI_KEY_MAX],
                             maki_err *err);
 
-typedef struct maki_resolved {
+typedef struct maki_resolved_session {
     maki_session session;
     bool created;   /* the session is new */
-    char note[200]; /* about the view (session_index.h) */
-} maki_resolved;
+    char note[200]; /* about the session index (session_index.h) */
+} maki_resolved_session;
 
 /* The active session with this key, or a new one.  With `fresh` a new one gets the key, with the same overrides, and
  * then those that had it are archived; when that fails, the key still finds the old one.  When the lock is not acquired
  * in time, it proceeds without it: then two processes may create one each, and the older one is found from then on. */
 maki_status maki_session_resolve(const maki_env *env, const char *home, const maki_origin *from,
-                                 const char *key, bool fresh, maki_resolved *out, maki_err *err);
+                                 const char *key, bool fresh, maki_resolved_session *out,
+                                 maki_err *err);
 
 /* Change the state of the session with this messages file: `overrides`, a JSON object that replaces the one
  * before (NULL: unchanged), whether it is archived (-1: unchanged), and its name, the key without "agent:AGENT:"

@@ -30,7 +30,7 @@ bool maki_home(char *out, size_t capacity)
     return found;
 }
 
-bool maki_id_ok(const char *id)
+bool maki_id_is_valid(const char *id)
 {
     size_t n = strlen(id);
     if (n == 0 || n >= MAKI_ID_MAX || id[0] == '.') return false;
@@ -40,7 +40,7 @@ bool maki_id_ok(const char *id)
 maki_status maki_agent_directory(const maki_files *files, const char *home, const char *agent,
                                  const char *inside, char *out, size_t capacity, maki_err *err)
 {
-    if (!maki_id_ok(agent))
+    if (!maki_id_is_valid(agent))
         return maki_fail(err, MAKI_INVALID,
                          "not a valid agent name: letters, digits, - _ and . (not at the front)");
     int n = snprintf(out, capacity, "%s/agents/%s%s%s", home, agent, inside[0] ? "/" : "", inside);
@@ -51,7 +51,7 @@ maki_status maki_agent_directory(const maki_files *files, const char *home, cons
 maki_status maki_session_file(const char *home, const char *agent, const char *id, char *out,
                               size_t capacity, maki_err *err)
 {
-    if (!maki_id_ok(agent) || !maki_id_ok(id))
+    if (!maki_id_is_valid(agent) || !maki_id_is_valid(id))
         return maki_fail(err, MAKI_INVALID,
                          "not a valid session id: letters, digits, - _ and . (not at the front)");
     int n = snprintf(out, capacity, "%s/agents/%s/sessions/%s.jsonl", home, agent, id);
@@ -85,7 +85,7 @@ bool maki_session_location_of(const char *path, maki_session_location *out)
                    pop_component(out->home, out->agent, sizeof out->agent) &&
                    pop_component(out->home, agents, sizeof agents) &&
                    strcmp(sessions, "sessions") == 0 && strcmp(agents, "agents") == 0 &&
-                   maki_id_ok(out->agent);
+                   maki_id_is_valid(out->agent);
     if (!session) out->home[0] = out->agent[0] = '\0';
     return session;
 }
@@ -108,7 +108,7 @@ double maki_session_threshold(const maki_session *s)
     return found ? maki_json_double(value) : 0;
 }
 
-void maki_session_forget(maki_session *s)
+void maki_session_reset(maki_session *s)
 {
     maki_session blank = { 0 };
     memcpy(blank.agent, s->agent, sizeof blank.agent);

@@ -2,7 +2,7 @@
  *
  * State is kept in one directory:
  *
- *     agents/{agentId}/sessions.json                 a cached view of all sessions (session_index.h)
+ *     agents/{agentId}/sessions.json                 the session index: a cache of all sessions (session_index.h)
  *     agents/{agentId}/sessions/{sessionId}.jsonl    its messages; its events and index are next to it
  *
  * An id never becomes a path unchecked: it is letters, digits, '-', '_' and '.', not at the beginning. */
@@ -26,7 +26,7 @@ enum {
 
 #define MAKI_AGENT_DEFAULT "default"
 
-bool maki_id_ok(const char *id);
+bool maki_id_is_valid(const char *id);
 
 /* home/agents/{agent}/{inside}, created with its parents (0700) if missing; `inside` may be "". */
 maki_status maki_agent_directory(const maki_files *files, const char *home, const char *agent,
@@ -72,7 +72,7 @@ maki_str maki_session_title(const maki_session *s);
 double maki_session_threshold(const maki_session *s);
 
 /* Reset all fields except agent and id. */
-void maki_session_forget(maki_session *s);
+void maki_session_reset(maki_session *s);
 
 typedef maki_status (*maki_session_fn)(void *ctx, const maki_session *session, maki_err *err);
 

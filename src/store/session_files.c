@@ -13,7 +13,7 @@
 
 enum { NAMES_MEMORY_MAX = 1 << 30 };
 
-bool maki_name_of_file(const char *file, maki_str *stem)
+bool maki_file_name_stem(const char *file, maki_str *stem)
 {
     static const maki_str messages = { ".jsonl", 6 }, events = { ".events.jsonl", 13 };
     maki_str name = maki_str_of(file);
@@ -27,7 +27,7 @@ bool maki_name_of_file(const char *file, maki_str *stem)
     return stem->len > 0 && stem->len < MAKI_ID_MAX && maki_utf8_valid(*stem, &bad);
 }
 
-bool maki_name_other(maki_str text, char *out, size_t capacity)
+bool maki_file_name_alternative(maki_str text, char *out, size_t capacity)
 {
     static const maki_str prefix = { "session-", 8 };
     bool has_prefix = maki_str_starts(text, prefix);
@@ -44,15 +44,15 @@ static int compare(maki_str a, maki_str b)
 
 static bool is_less(const void *a, const void *b)
 {
-    return compare(((const maki_name *)a)->text, ((const maki_name *)b)->text) < 0;
+    return compare(((const maki_file_name *)a)->text, ((const maki_file_name *)b)->text) < 0;
 }
 
 static int compare_to_name(const void *text, const void *name)
 {
-    return compare(*(const maki_str *)text, ((const maki_name *)name)->text);
+    return compare(*(const maki_str *)text, ((const maki_file_name *)name)->text);
 }
 
-maki_name *maki_names_find(const maki_names *names, maki_str text)
+maki_file_name *maki_file_names_find(const maki_file_names *names, maki_str text)
 {
     return names->count
                ? bsearch(&text, names->items, names->count, sizeof *names->items, compare_to_name)
@@ -62,23 +62,23 @@ maki_name *maki_names_find(const maki_names *names, maki_str text)
 /* False: out of memory. */
 static bool add_name(void *ctx, const char *file)
 {
-    maki_names *names = ctx;
+    maki_file_names *names = ctx;
     maki_str stem;
-    if (!maki_name_of_file(file, &stem)) return true;
+    if (!maki_file_name_stem(file, &stem)) return true;
     void *grown = maki_arena_grow(&names->arena, names->items, names->count, &names->capacity,
                                   sizeof *names->items);
     char *copy = maki_arena_get(&names->arena, stem.len + 1);
     if (!grown || !copy) return false;
     memcpy(copy, stem.ptr, stem.len);
     names->items = grown;
-    names->items[names->count++] = (maki_name){ { copy, stem.len }, false };
+    names->items[names->count++] = (maki_file_name){ { copy, stem.len }, false };
     return true;
 }
 
-maki_status maki_names_read(maki_names *names, const maki_env *env, const char *directory,
-                            maki_err *err)
+maki_status maki_file_names_read(maki_file_names *names, const maki_env *env, const char *directory,
+                                 maki_err *err)
 {
-    *names = (maki_names){ .arena = maki_arena_new(env->alloc, NAMES_MEMORY_MAX) };
+    *names = (maki_file_names){ .arena = maki_arena_new(env->alloc, NAMES_MEMORY_MAX) };
     if (env->files->list(env->files, directory, add_name, names) != 0)
         return maki_fail_errno(err, "reading the directory of the sessions");
     maki_status st = maki_arena_status(&names->arena, err);
@@ -86,8 +86,8 @@ maki_status maki_names_read(maki_names *names, const maki_env *env, const char *
     return maki_sort(names->items, names->count, sizeof *names->items, is_less, &names->arena, err);
 }
 
-void maki_names_free(maki_names *names)
+void maki_file_names_free(maki_file_names *names)
 {
     maki_arena_free(&names->arena);
-    *names = (maki_names){ 0 };
+    *names = (maki_file_names){ 0 };
 }

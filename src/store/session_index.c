@@ -1,9 +1,9 @@
 /* session_index.c -- one scan of sessions.json and the sessions directory together.
  *
- * In:     the view, the list of files when the directory has changed, and the time and size of each file.
- * Out:    each session, to a callback of the caller; and the view, rewritten if it was out of date.
- * Always: entries that are up to date are copied as they are.  From the first one that is not, a new view is built in
- *         memory, beginning with a copy of all before it; so a view that is up to date costs no write.  A corrupt view is
+ * In:     the index, the list of files when the directory has changed, and the time and size of each file.
+ * Out:    each session, to a callback of the caller; and the index, rewritten if it was out of date.
+ * Always: entries that are up to date are copied as they are.  From the first one that is not, a new index is built in
+ *         memory, beginning with a copy of all before it; so an index that is up to date costs no write.  A corrupt index is
  *         moved away, never overwritten; what another process wrote in between is not replaced. */
 #include "store/session_index.h"
 
@@ -28,12 +28,12 @@
 #include "store/transcript.h"
 
 enum {
-    WRITE_INTERVAL = 1000, /* minimum ms between two writes of a view */
-    SETTLED = 1000,     /* ms after which no further change of a directory can get the same mtime */
-    POLL = 5,           /* ms between two attempts to acquire the lock */
-    VIEW_MAX = 1 << 30, /* bytes: three million sessions */
+    WRITE_INTERVAL = 1000, /* minimum ms between two writes of an index */
+    SETTLED = 1000, /* ms after which no further change of a directory can get the same mtime */
+    POLL = 5,       /* ms between two attempts to acquire the lock */
+    INDEX_MAX = 1 << 30, /* bytes: three million sessions */
     BATCH = 128,
-    PREFETCH_MIN = 128 << 10 /* minimum bytes of a view for which a second thread is faster */
+    PREFETCH_MIN = 128 << 10 /* minimum bytes of an index for which a second thread is faster */
 };
 
 /* ---- the lock -------------------------------------------------------------------------------------- */
@@ -73,22 +73,22 @@ void maki_session_index_lock_release(maki_session_index_lock *lock, const maki_e
 
 typedef struct pass {
     const maki_env *env;
-    const maki_session_index_in *in;
+    const maki_session_index_query *in;
     maki_session_index_report *report;
-    char directory[MAKI_PATH_MAX + MAKI_ID_MAX], view[MAKI_PATH_MAX + MAKI_ID_MAX];
+    char directory[MAKI_PATH_MAX + MAKI_ID_MAX], index[MAKI_PATH_MAX + MAKI_ID_MAX];
     int directory_fd;
-    int view_fd;   /* -1: missing */
-    maki_buf text; /* of the view */
+    int index_fd;  /* -1: missing */
+    maki_buf text; /* of the index */
     maki_entries entries;
-    bool valid;    /* the text is a view */
-    bool no_write; /* the view must not be written now */
+    bool valid;    /* the text is an index */
+    bool no_write; /* the index must not be written now */
     bool listed;   /* the directory has changed: `names` has its files */
-    maki_names names;
-    /* the new view */
+    maki_file_names names;
+    /* the new index */
     bool writing;
     maki_buf new_text;
     maki_jw out;
-    maki_str pending; /* unchanged entries in `text` that are not copied to the new view yet */
+    maki_str pending; /* unchanged entries in `text` that are not copied to the new index yet */
     uint64_t written;
 } pass;
 
@@ -132,7 +132,7 @@ static void flush_pending(pass *p)
     p->pending.len = 0;
 }
 
-/* The view is out of date: begin a new one, unless it must not be written now. */
+/* The index is out of date: begin a new one, unless it must not be written now. */
 static bool begin_writing(pass *p)
 {
     if (p->no_write || p->writing) return p->writing;
@@ -149,7 +149,7 @@ static void copy_entry(pass *p, const maki_json_item *entry)
     p->pending.len = (size_t)(end_pass - p->pending.ptr);
 }
 
-/* An entry of the old view is changed or removed: it is not copied to the new one. */
+/* An entry of the old index is changed or removed: it is not copied to the new one. */
 static void skip_entry(pass *p)
 {
     p->report->changed++;
@@ -164,20 +164,21 @@ static void write_changed(pass *p, const maki_session *s, maki_str old)
     maki_entry_write(&p->out, s, old);
 }
 
-/* Is the view still the one that was read?  If another process has written it since, it is up to date already. */
+/* Is the index still the one that was read?  If another process has written it since, it is up to date already. */
 static bool is_unchanged(const pass *p)
 {
     const maki_files *files = p->env->files;
-    if (p->view_fd >= 0) return maki_file_same(files, p->view_fd, p->view) == 1;
-    return !maki_file_exists(files, p->view);
+    if (p->index_fd >= 0) return maki_file_same(files, p->index_fd, p->index) == 1;
+    return !maki_file_exists(files, p->index);
 }
 
-/* A corrupt view is moved to another file: it may contain fields of other programs. */
+/* A corrupt index is moved to another file: it may contain fields of other programs. */
 static maki_status move_aside(pass *p, maki_err *err)
 {
     char name[MAKI_QUARANTINE_NAME_LEN];
-    if (p->view_fd < 0 || p->valid || p->text.len == 0) return MAKI_OK;
-    maki_status st = maki_lines_quarantine(p->env, p->view_fd, p->view, 0, p->text.len, name, err);
+    if (p->index_fd < 0 || p->valid || p->text.len == 0) return MAKI_OK;
+    maki_status st =
+        maki_lines_quarantine(p->env, p->index_fd, p->index, 0, p->text.len, name, err);
     if (st == MAKI_OK)
         snprintf(p->report->note, sizeof p->report->note,
                  "sessions.json was corrupt and was rebuilt; the old one is in %.100s", name);
@@ -187,7 +188,7 @@ static maki_status move_aside(pass *p, maki_err *err)
 static maki_status replace(pass *p, maki_err *err)
 {
     maki_status st = move_aside(p, err);
-    if (st == MAKI_OK) st = maki_file_replace(p->env, p->view, maki_buf_str(&p->new_text), err);
+    if (st == MAKI_OK) st = maki_file_replace(p->env, p->index, maki_buf_str(&p->new_text), err);
     p->report->written = st == MAKI_OK;
     return st;
 }
@@ -249,7 +250,7 @@ static bool stat_file(const pass *p, const char *id, entry_file *l)
 static bool claim_name(pass *p, const char *id)
 {
     if (!p->listed) return true;
-    maki_name *name = maki_names_find(&p->names, maki_str_of(id));
+    maki_file_name *name = maki_file_names_find(&p->names, maki_str_of(id));
     if (!name || name->seen) return false;
     return name->seen = true;
 }
@@ -262,7 +263,7 @@ static bool find_file(pass *p, entry_file *l, maki_session *s, bool wanted)
     if (!maki_entry_id(&l->entry, s->id)) return false;
     if (claim_name(p, s->id) && (!wanted || (l->known ? l->exists : stat_file(p, s->id, l))))
         return true;
-    if (!maki_name_other(maki_str_of(s->id), other, sizeof other)) return false;
+    if (!maki_file_name_alternative(maki_str_of(s->id), other, sizeof other)) return false;
     memcpy(s->id, other, sizeof other);
     return claim_name(p, s->id) && (!wanted || stat_file(p, s->id, l));
 }
@@ -298,7 +299,7 @@ static maki_status update_entry(pass *p, const entry_file *l, maki_session *s, e
     bool valid = maki_entry_read(l->entry.value, s);
     *found = valid && maki_json_key_is(l->entry.key, maki_str_of(s->id)) ? CURRENT : CHANGED;
     if (valid && is_current(p, s, l)) return MAKI_OK;
-    if (!valid) maki_session_forget(s);
+    if (!valid) maki_session_reset(s);
     before = *s;
     maki_status st = maki_transcript_read(p->env, p->directory, s, &why);
     if (st == MAKI_NOMEM) return maki_fail_nomem(err);
@@ -384,14 +385,14 @@ static maki_status process_entries(pass *p, maki_err *err)
     bool prefetch = !p->in->key && p->text.len >= PREFETCH_MIN;
     if (!prefetch || maki_thread_pool_open(p->env->alloc, 2, &pool, NULL) != MAKI_OK)
         return process_each(p, err);
-    maki_arena arena = maki_arena_new(p->env->alloc, VIEW_MAX);
+    maki_arena arena = maki_arena_new(p->env->alloc, INDEX_MAX);
     maki_status st = process_prefetched(p, pool, &arena, err);
     maki_thread_pool_close(pool);
     maki_arena_free(&arena);
     return st;
 }
 
-/* Add the sessions that the view did not have. */
+/* Add the sessions that the index did not have. */
 static maki_status add_missing(pass *p, maki_err *err)
 {
     maki_status st = MAKI_OK;
@@ -414,26 +415,26 @@ static maki_status add_missing(pass *p, maki_err *err)
 
 static maki_status read_text(pass *p, const struct stat *st, maki_err *err)
 {
-    size_t size = st->st_size < VIEW_MAX ? (size_t)st->st_size : VIEW_MAX, got = 0;
+    size_t size = st->st_size < INDEX_MAX ? (size_t)st->st_size : INDEX_MAX, got = 0;
     char *at = maki_buf_reserve(&p->text, size + 1);
     if (!at) return maki_buf_status(&p->text, err);
-    maki_status read = maki_file_read_at(p->env->files, p->view_fd, 0, at, size, &got, err);
+    maki_status read = maki_file_read_at(p->env->files, p->index_fd, 0, at, size, &got, err);
     if (read == MAKI_OK) p->text.len = got;
     return read;
 }
 
-/* A view that cannot be read is never overwritten: it may be something else. */
-static maki_status open_view(pass *p, maki_err *err)
+/* An index that cannot be read is never overwritten: it may be something else. */
+static maki_status open_index(pass *p, maki_err *err)
 {
     struct stat st;
     maki_err why = { 0 };
     maki_status read = MAKI_OK;
-    snprintf(p->view, sizeof p->view, "%s/agents/%s/sessions.json", p->in->home, p->in->agent);
-    p->view_fd = p->env->files->open(p->env->files, p->view, O_RDONLY | O_NONBLOCK, 0);
-    if (p->view_fd < 0 && errno == ENOENT) return MAKI_OK;
-    if (p->view_fd < 0) {
+    snprintf(p->index, sizeof p->index, "%s/agents/%s/sessions.json", p->in->home, p->in->agent);
+    p->index_fd = p->env->files->open(p->env->files, p->index, O_RDONLY | O_NONBLOCK, 0);
+    if (p->index_fd < 0 && errno == ENOENT) return MAKI_OK;
+    if (p->index_fd < 0) {
         read = maki_fail_errno(&why, "opening it");
-    } else if (p->env->files->stat(p->env->files, p->view_fd, NULL, &st) != 0 ||
+    } else if (p->env->files->stat(p->env->files, p->index_fd, NULL, &st) != 0 ||
                !S_ISREG(st.st_mode)) {
         read = maki_fail(&why, MAKI_IO, "it is not a file; move it away");
     } else {
@@ -452,17 +453,17 @@ static maki_status open_view(pass *p, maki_err *err)
 
 static maki_status run_pass(pass *p, maki_err *err)
 {
-    maki_status st = open_view(p, err);
+    maki_status st = open_index(p, err);
     p->listed =
         !p->valid || p->entries.directory == 0 || p->entries.directory != p->report->directory;
-    if (st == MAKI_OK && p->listed) st = maki_names_read(&p->names, p->env, p->directory, err);
+    if (st == MAKI_OK && p->listed) st = maki_file_names_read(&p->names, p->env, p->directory, err);
     if (st != MAKI_OK) return st;
-    p->report->rebuilt = !p->valid && (p->view_fd >= 0 || p->names.count > 0);
+    p->report->rebuilt = !p->valid && (p->index_fd >= 0 || p->names.count > 0);
     if (p->valid) st = process_entries(p, err);
     if (st == MAKI_OK) st = add_missing(p, err);
     if (st != MAKI_OK) return st;
     /* write the time of a listed directory, so that the next pass need not list it */
-    if (p->view_fd >= 0 && !p->valid) (void)begin_writing(p);
+    if (p->index_fd >= 0 && !p->valid) (void)begin_writing(p);
     if (p->listed && p->names.count && is_settled(p)) (void)begin_writing(p);
     finish_writing(p);
     return MAKI_OK;
@@ -470,26 +471,26 @@ static maki_status run_pass(pass *p, maki_err *err)
 
 static void end_pass(pass *p)
 {
-    maki_names_free(&p->names);
+    maki_file_names_free(&p->names);
     maki_buf_free(&p->text);
     maki_buf_free(&p->new_text);
-    if (p->view_fd >= 0) p->env->files->close(p->env->files, p->view_fd);
+    if (p->index_fd >= 0) p->env->files->close(p->env->files, p->index_fd);
     p->env->files->close(p->env->files, p->directory_fd);
 }
 
-maki_status maki_session_index_each(const maki_env *env, const maki_session_index_in *in,
+maki_status maki_session_index_each(const maki_env *env, const maki_session_index_query *in,
                                     maki_session_index_report *out, maki_err *err)
 {
     pass p = { .env = env,
                .in = in,
                .report = out,
-               .view_fd = -1,
-               .text = maki_buf_new(env->alloc, VIEW_MAX),
-               .new_text = maki_buf_new(env->alloc, VIEW_MAX) };
+               .index_fd = -1,
+               .text = maki_buf_new(env->alloc, INDEX_MAX),
+               .new_text = maki_buf_new(env->alloc, INDEX_MAX) };
     const maki_files *files = env->files;
     struct stat st;
     *out = (maki_session_index_report){ 0 };
-    if (!maki_id_ok(in->agent)) return MAKI_OK;
+    if (!maki_id_is_valid(in->agent)) return MAKI_OK;
     snprintf(p.directory, sizeof p.directory, "%s/agents/%s/sessions", in->home, in->agent);
     p.directory_fd = files->open(files, p.directory, O_RDONLY | O_DIRECTORY, 0);
     if (p.directory_fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return MAKI_OK;

@@ -16,7 +16,7 @@
 
 typedef struct agent_walk {
     const maki_env *env;
-    maki_session_index_in in;
+    maki_session_index_query in;
     char *note;
     maki_status status;
     maki_err *err;
@@ -248,12 +248,12 @@ static maki_status on_match(void *ctx, const maki_session *session, maki_err *er
     return MAKI_OK;
 }
 
-maki_status maki_session_with_key(const maki_env *env, const maki_session_index_in *where,
+maki_status maki_session_with_key(const maki_env *env, const maki_session_index_query *where,
                                   const char *key, maki_session *out, bool *found,
                                   maki_session_index_report *report, maki_err *err)
 {
     oldest_match c = { out, false };
-    maki_session_index_in in = *where;
+    maki_session_index_query in = *where;
     in.key = key;
     in.fn = on_match;
     in.ctx = &c;

@@ -45,7 +45,7 @@ void maki_session_list_free(maki_session_list *list);
 
 /* The active session that has this key.  Of several (copied files, two that began at once) the oldest, so
  * that an existing conversation is continued.  *found: is there one?  *report is that of session_index.h. */
-maki_status maki_session_with_key(const maki_env *env, const maki_session_index_in *where,
+maki_status maki_session_with_key(const maki_env *env, const maki_session_index_query *where,
                                   const char *key, maki_session *out, bool *found,
                                   maki_session_index_report *report, maki_err *err);
 

@@ -50,7 +50,7 @@ bool maki_title_of(maki_str row, bool tags, maki_arena *arena, char *out, size_t
     maki_content_part part;
     maki_content_parts parts = maki_content_parts_of(row);
     out[0] = '\0';
-    if (parts.speaker != MAKI_SPEAKER_USER) return false;
+    if (parts.speaker != MAKI_AUTHOR_USER) return false;
     while (!out[0] && maki_content_parts_next(&parts, &part)) {
         if (part.kind != MAKI_CONTENT_TEXT || !part.text.len) continue;
         maki_str text = maki_inserted_none(maki_json_text(part.text, arena));

@@ -333,7 +333,7 @@ static void reset_if_shorter(const maki_env *env, const char *directory, uint64_
                              maki_session *s)
 {
     if (size < s->read_messages || size_of_events(env, directory, s->id) < s->read_events)
-        maki_session_forget(s);
+        maki_session_reset(s);
 }
 
 maki_status maki_transcript_read(const maki_env *env, const char *directory, maki_session *s,

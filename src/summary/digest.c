@@ -18,7 +18,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     if (!d) return maki_arena_status(arena, err);
     const struct {
         maki_text_set *set;
-        size_t capacity, text_capacity, more_capacity;
+        size_t capacity, text_capacity, detail_capacity;
     } sets[] = {
         { &d->files, 512, MAKI_ENTITY_MAX, 64 },
         { &d->runs, 128, 160, 160 },
@@ -34,7 +34,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
     maki_status st = MAKI_OK;
     for (size_t i = 0; st == MAKI_OK && i < sizeof sets / sizeof *sets; i++)
         st = maki_text_set_init(sets[i].set, arena, sets[i].capacity, sets[i].text_capacity,
-                                sets[i].more_capacity, err);
+                                sets[i].detail_capacity, err);
     maki_keywords_init(&d->keywords);
     maki_term_filter_add(&d->common, maki_str_of(common_words));
     d->arena = arena;
@@ -47,7 +47,7 @@ maki_status maki_digest_new(maki_arena *arena, maki_digest **out, maki_err *err)
 
 /* ---- inserting into the sets ------------------------------------------------------------------------ */
 
-void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text)
+void maki_digest_add_fact(maki_digest *d, maki_fact kind, maki_str text)
 {
     uint64_t key = maki_text_item_key(text) ^ (uint64_t)kind << 1;
     size_t slot = (size_t)key % FACT_SLOTS;
@@ -58,11 +58,11 @@ void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text)
     d->facts[d->fact_count++] = (maki_found_fact){ kind, maki_arena_copy(d->arena, text) };
 }
 
-void maki_digest_found(void *ctx, maki_fact kind, maki_str text)
+void maki_digest_on_entity(void *ctx, maki_fact kind, maki_str text)
 {
     maki_digest *d = ctx;
     maki_text_set *set = kind == MAKI_FACT_PATH ? &d->files : &d->names;
-    maki_digest_fact(d, kind, text);
+    maki_digest_add_fact(d, kind, text);
     if (kind == MAKI_FACT_PATH) {
         memcpy(d->reading.file, text.ptr, text.len);
         d->reading.file_len = text.len;
@@ -72,7 +72,7 @@ void maki_digest_found(void *ctx, maki_fact kind, maki_str text)
     if (kind == MAKI_FACT_NAME) item->weight = item->count;
 }
 
-void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
+void maki_digest_add_task(maki_digest *d, maki_str text, uint8_t kind)
 {
     text = maki_str_trim(text);
     if (text.len < 3) return;
@@ -81,7 +81,7 @@ void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind)
     item->kind = kind;
     item->state = MAKI_TASK_OPEN;
     item->weight = kind == MAKI_TASK_NEXT ? 1 : 4;
-    item->simhash = maki_simhash_of(maki_text_item_text(item));
+    item->terms = maki_term_bitmap_of(maki_text_item_text(item));
 }
 
 uint64_t maki_digest_sentence_key(maki_str text)
@@ -101,25 +101,25 @@ uint64_t maki_digest_sentence_key(maki_str text)
     return h ? h : 1;
 }
 
-void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight)
+void maki_digest_add_rule(maki_digest *d, maki_str text, uint32_t weight)
 {
     maki_text_item *rule =
         maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
     rule->counters[0] = ++d->sequence;
 }
 
-static maki_simhash subject_of(const maki_digest *d, maki_str text)
+static maki_term_bitmap subject_of(const maki_digest *d, maki_str text)
 {
-    return maki_simhash_without(text, &d->common);
+    return maki_term_bitmap_without(text, &d->common);
 }
 
 /* Percentage of the terms of the shorter sentence that both share; 0 when it is less than `min_percent`. */
 static unsigned overlap_percent(const maki_text_item *a, const maki_text_item *b,
                                 unsigned min_percent)
 {
-    unsigned shared = maki_simhash_similarity(&a->simhash, &b->simhash);
-    unsigned a_terms = maki_simhash_similarity(&a->simhash, &a->simhash);
-    unsigned b_terms = maki_simhash_similarity(&b->simhash, &b->simhash);
+    unsigned shared = maki_term_bitmap_shared(&a->terms, &b->terms);
+    unsigned a_terms = maki_term_bitmap_shared(&a->terms, &a->terms);
+    unsigned b_terms = maki_term_bitmap_shared(&b->terms, &b->terms);
     if (shared < 2) return 0;
     unsigned percent = shared * 100 / (a_terms < b_terms ? a_terms : b_terms);
     return percent >= min_percent ? percent : 0;
@@ -168,9 +168,8 @@ static void override_older(maki_digest *d, const maki_text_item *newest, bool ch
     maki_text_item *point = find_similar(&d->points, newest, POINT_PERCENT, newest->kind);
     if (point && (!best || best->state == MAKI_DECISION_LATEST))
         point->state = MAKI_DECISION_OVERRIDDEN;
-    bool without_subject =
-        !best && !point && change &&
-        maki_simhash_similarity(&newest->simhash, &newest->simhash) <= SHORT_TERMS;
+    bool without_subject = !best && !point && change &&
+                           maki_term_bitmap_shared(&newest->terms, &newest->terms) <= SHORT_TERMS;
     if (without_subject) best = newest_user_decision(&d->decisions, newest, d->messages);
     if (!best) return;
     best->state = MAKI_DECISION_OVERRIDDEN;
@@ -179,17 +178,18 @@ static void override_older(maki_digest *d, const maki_text_item *newest, bool ch
 
 bool maki_digest_is_decided(maki_digest *d, maki_str text)
 {
-    maki_text_item item = { .simhash = subject_of(d, text) };
+    maki_text_item item = { .terms = subject_of(d, text) };
     return find_similar(&d->decisions, &item, 60, MAKI_BY_USER) != NULL;
 }
 
-void maki_digest_override(maki_digest *d, maki_str text)
+void maki_digest_mark_overridden(maki_digest *d, maki_str text)
 {
-    maki_text_item item = { .simhash = subject_of(d, text) };
+    maki_text_item item = { .terms = subject_of(d, text) };
     override_older(d, &item, true);
 }
 
-void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight, bool change)
+void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight,
+                              bool change)
 {
     maki_text_item *item =
         maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text, weight, d->messages);
@@ -197,20 +197,20 @@ void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t we
     if (item->count == 1 || by == MAKI_BY_USER) item->kind = by;
     item->state = MAKI_DECISION_LATEST;
     item->counters[0] = ++d->sequence;
-    item->simhash = subject_of(d, maki_text_item_text(item));
+    item->terms = subject_of(d, maki_text_item_text(item));
     if (!known) override_older(d, item, change);
 }
 
-void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden)
+void maki_digest_add_earlier_decision(maki_digest *d, maki_str text, bool overridden)
 {
     maki_text_item *item = maki_text_set_add(&d->decisions, maki_digest_sentence_key(text), text,
                                              overridden ? 1 : MAKI_WEIGHT_ALWAYS + 1, d->messages);
     item->state = overridden ? MAKI_DECISION_OVERRIDDEN : MAKI_DECISION_LATEST;
     item->counters[0] = ++d->sequence;
-    item->simhash = subject_of(d, maki_text_item_text(item));
+    item->terms = subject_of(d, maki_text_item_text(item));
 }
 
-void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight)
+void maki_digest_add_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight)
 {
     uint64_t key = maki_digest_sentence_key(text);
     text = maki_str_trim(text);
@@ -223,19 +223,19 @@ void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t wei
     if (item->count == 1) item->kind = kind;
     item->state = MAKI_DECISION_LATEST;
     item->counters[0] = ++d->sequence;
-    item->simhash = subject_of(d, text);
+    item->terms = subject_of(d, text);
     if (kind == MAKI_ABOUT || (kind == MAKI_BY_USER && item->kind != MAKI_ABOUT)) item->kind = kind;
 }
 
-void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight)
+void maki_digest_add_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight)
 {
     if (line.len == 0) return;
     maki_text_item *e =
         maki_text_set_add(&d->errors, maki_text_item_key(line), line, weight, d->messages);
     e->state = MAKI_ERROR_OPEN;
     e->link = link;
-    e->more_len = 0;
-    e->simhash = maki_simhash_of(maki_text_item_text(e));
+    e->detail_len = 0;
+    e->terms = maki_term_bitmap_of(maki_text_item_text(e));
 }
 
 /* ---- messages ---------------------------------------------------------------------------------------- */
@@ -243,20 +243,20 @@ void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t we
 void maki_digest_add(maki_digest *d, maki_str json)
 {
     maki_message_parts parts;
-    maki_said_part part;
+    maki_message_part part;
     d->messages++;
     if (!maki_message_parts_of(json, &parts)) return;
     while (maki_message_parts_next(&parts, &part)) {
         switch (part.kind) {
-        case MAKI_SAID_CALL: maki_digest_call(d, &part); break;
-        case MAKI_SAID_RESULT: maki_digest_result(d, &part); break;
-        case MAKI_SAID_MEDIUM: break;
-        case MAKI_SAID_TEXT:
+        case MAKI_PART_CALL: maki_digest_add_call(d, &part); break;
+        case MAKI_PART_RESULT: maki_digest_add_result(d, &part); break;
+        case MAKI_PART_MEDIUM: break;
+        case MAKI_PART_TEXT:
             if (parts.is_summary) d->summaries++;
             if (parts.is_summary)
-                maki_digest_earlier(d, part.value);
+                maki_digest_add_previous_summary(d, part.value);
             else
-                maki_digest_text(d, parts.role, part.value);
+                maki_digest_add_text(d, parts.role, part.value);
         }
     }
 }

@@ -31,11 +31,11 @@ void maki_digest_end(maki_digest *digest);
 
 /* ---- contents ------------------------------------------------------------------------------------- */
 
-/* Of the set `files`: counters = read, edited, written; more = the tool that touched it last. */
-enum { MAKI_FILE_MENTIONED, MAKI_FILE_FINE, MAKI_FILE_FAILED, MAKI_FILE_DELETED };
-/* Of `runs`: count = runs, counters[0] = exit code + 1 (0: unknown), more = the result line of the last one. */
-enum { MAKI_RUN_UNKNOWN, MAKI_RUN_FINE, MAKI_RUN_FAILED };
-/* Of `errors`: link = the run or file it came from, more = what solved it. */
+/* Of the set `files`: counters = read, edited, written; detail = the tool that touched it last. */
+enum { MAKI_FILE_MENTIONED, MAKI_FILE_OK, MAKI_FILE_FAILED, MAKI_FILE_DELETED };
+/* Of `runs`: count = runs, counters[0] = exit code + 1 (0: unknown), detail = the result line of the last one. */
+enum { MAKI_RUN_UNKNOWN, MAKI_RUN_OK, MAKI_RUN_FAILED };
+/* Of `errors`: link = the run or file it came from, detail = what solved it. */
 enum { MAKI_ERROR_OPEN, MAKI_ERROR_SOLVED };
 /* Of `rules`, `decisions` and `points`: kind = who said it.  Of `decisions`: state.
  * Of all three: counters[0] = sequence number. */
@@ -50,7 +50,7 @@ enum { MAKI_DECISION_LATEST, MAKI_DECISION_OVERRIDDEN };
 enum { MAKI_WEIGHT_ALWAYS = 8 };
 /* Of `tasks`. */
 enum { MAKI_TASK_OPEN, MAKI_TASK_CLOSED };
-enum { MAKI_TASK_LIST, MAKI_TASK_BOX, MAKI_TASK_SAID, MAKI_TASK_NEXT, MAKI_TASK_QUESTION };
+enum { MAKI_TASK_LIST, MAKI_TASK_CHECKBOX, MAKI_TASK_SENTENCE, MAKI_TASK_NEXT, MAKI_TASK_QUESTION };
 
 enum {
     MAKI_DIGEST_TEXT = 600,
@@ -71,11 +71,11 @@ typedef struct maki_open_call {
 } maki_open_call;
 
 /* A text of bounded length: sentences of a request or answer, joined. */
-typedef struct maki_said {
+typedef struct maki_bounded_text {
     char at[MAKI_DIGEST_TEXT];
     size_t len;
     bool full;
-} maki_said;
+} maki_bounded_text;
 
 /* A path, name or number that must survive word for word. */
 typedef struct maki_found_fact {
@@ -93,7 +93,7 @@ typedef struct maki_digest_reader {
     char file[MAKI_ENTITY_MAX]; /* the last path before it */
     size_t file_len;
     bool ignored; /* inserted by the client: skip to the end of the text */
-    maki_said said;
+    maki_bounded_text said;
     char before[MAKI_DIGEST_SENTENCE]; /* the previous sentence of the same text */
     size_t before_len;
     maki_text_set *before_set; /* set it was inserted into as a rule or decision; else NULL */
@@ -117,7 +117,7 @@ struct maki_digest {
     maki_keywords keywords;
     maki_focus focus; /* what is kept above all; set before the first message */
     maki_line_reader lines;
-    maki_letters letters;
+    maki_script_counts letters;
     maki_text_set files, runs, errors, tasks, rules, decisions, points, names, code;
     maki_found_fact *facts; /* distinct paths, names and numbers */
     size_t fact_count;
@@ -128,7 +128,7 @@ struct maki_digest {
     uint32_t before, calls_before; /* those that earlier summaries replace */
     uint32_t summaries;            /* earlier summaries read */
     uint32_t sequence;             /* last sequence number of a sentence */
-    maki_said goal, request, answer;
+    maki_bounded_text goal, request, answer;
     char asked[MAKI_DIGEST_SENTENCE]; /* the question that the last text of the model ended with */
     size_t asked_len;
     maki_term_filter common; /* stop words: ignored in the subject of a decision */
@@ -145,43 +145,44 @@ struct maki_digest {
 /* ---- internals ------------------------------------------------------------------------------------- */
 
 /* Add a path, name or number as a fact, if it is new. */
-void maki_digest_fact(maki_digest *d, maki_fact kind, maki_str text);
+void maki_digest_add_fact(maki_digest *d, maki_fact kind, maki_str text);
 /* A maki_entity_fn (ctx is the digest): the same, and insert paths and names into their sets. */
-void maki_digest_found(void *ctx, maki_fact kind, maki_str text);
+void maki_digest_on_entity(void *ctx, maki_fact kind, maki_str text);
 /* A hash of the letters and digits of a sentence, ignoring case, spaces and punctuation. */
 uint64_t maki_digest_sentence_key(maki_str text);
 /* Insert a sentence worth quoting; `kind`: who said it (MAKI_BY_...). */
-void maki_digest_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight);
-void maki_digest_rule(maki_digest *d, maki_str text, uint32_t weight);
-void maki_digest_task(maki_digest *d, maki_str text, uint8_t kind);
+void maki_digest_add_point(maki_digest *d, maki_str text, uint8_t kind, uint32_t weight);
+void maki_digest_add_rule(maki_digest *d, maki_str text, uint32_t weight);
+void maki_digest_add_task(maki_digest *d, maki_str text, uint8_t kind);
 /* `change`: it replaces an earlier decision. */
-void maki_digest_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight, bool change);
+void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight,
+                              bool change);
 /* Is the text about the same as a decision?  Mark what another sentence overrides. */
 bool maki_digest_is_decided(maki_digest *d, maki_str text);
-void maki_digest_override(maki_digest *d, maki_str text);
+void maki_digest_mark_overridden(maki_digest *d, maki_str text);
 /* Insert a decision of an earlier summary, with its state. */
-void maki_digest_carry_decision(maki_digest *d, maki_str text, bool overridden);
+void maki_digest_add_earlier_decision(maki_digest *d, maki_str text, bool overridden);
 /* A line that reports an error; `link`: the run or file it came from; 0: unknown. */
-void maki_digest_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight);
+void maki_digest_add_error(maki_digest *d, maki_str line, uint64_t link, uint32_t weight);
 
 /* sentence.c: one sentence of the text that is being read; `item`: of a list.
  * True: it was inserted as a rule, decision or task of a person. */
-bool maki_digest_sentence(maki_digest *d, maki_str sentence, bool item);
+bool maki_digest_add_sentence(maki_digest *d, maki_str sentence, bool item);
 /* Sentences that an earlier summary quotes, as points of this kind. */
-void maki_digest_sentences(maki_digest *d, maki_str text, uint8_t kind);
+void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind);
 /* Score of a sentence: number of names, numbers, dates and quotations in it. */
 uint32_t maki_digest_score(maki_digest *d, maki_str sentence, unsigned bits);
 /* The length of the sentence that begins at text[0]. */
 size_t maki_sentence_len(maki_str text);
 
 /* prose.c: a text that a person or the model wrote. */
-void maki_digest_text(maki_digest *d, maki_role role, maki_str string);
+void maki_digest_add_text(maki_digest *d, maki_role role, maki_str string);
 /* tool_calls.c: a call, and its result. */
-void maki_digest_call(maki_digest *d, const maki_said_part *call);
-void maki_digest_result(maki_digest *d, const maki_said_part *result);
+void maki_digest_add_call(maki_digest *d, const maki_message_part *call);
+void maki_digest_add_result(maki_digest *d, const maki_message_part *result);
 /* Mark the errors of a run or file as solved; `link` 0: none. */
-void maki_digest_solved(maki_digest *d, uint64_t link);
+void maki_digest_mark_solved(maki_digest *d, uint64_t link);
 /* previous_summary.c: parse a summary of earlier messages. */
-void maki_digest_earlier(maki_digest *d, maki_str string);
+void maki_digest_add_previous_summary(maki_digest *d, maki_str string);
 
 #endif

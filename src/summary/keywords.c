@@ -407,7 +407,7 @@ static const struct {
                     "終わっていません|まだ|したら",
         [MAKI_ZH] = "没有解决|未解决|没修好|还没|尚未|仍然",
         [MAKI_KO] = "아직" } },
-    { MAKI_KEYWORD_SHOUT | MAKI_KEYWORD_ERROR,
+    { MAKI_KEYWORD_ERROR_LINE | MAKI_KEYWORD_ERROR,
       { [MAKI_EN] = "*error:|error[|error ts*|*exception:|*panic:|panicked at|fatal:|"
                     "segmentation fault|undefined reference",
         [MAKI_JA] = "エラー:|エラー：",

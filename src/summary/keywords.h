@@ -12,18 +12,18 @@
 
 /* What a phrase indicates, as bits. */
 enum {
-    MAKI_KEYWORD_DECISION = 1,   /* something was settled */
-    MAKI_KEYWORD_OPEN = 2,       /* something remains to be done */
-    MAKI_KEYWORD_NEXT = 4,       /* what comes next: open only near the end of a conversation */
-    MAKI_KEYWORD_DONE = 8,       /* something was finished */
-    MAKI_KEYWORD_FIXED = 16,     /* a problem went away */
-    MAKI_KEYWORD_NOT = 32,       /* the sentence denies or doubts */
-    MAKI_KEYWORD_ERROR = 64,     /* a line of output that reports an error */
-    MAKI_KEYWORD_NO_ERROR = 128, /* "0 errors" and the like */
-    MAKI_KEYWORD_COUNTS = 256,   /* "passed", "failed": with a number, how a run went */
-    MAKI_KEYWORD_GENERIC = 512,  /* an error line that only says that there were others */
-    MAKI_KEYWORD_SHOUT = 1024,   /* an error line in any text: "TypeError:", "panic:" */
-    MAKI_KEYWORD_EXIT = 2048,    /* the exit code of a command */
+    MAKI_KEYWORD_DECISION = 1,      /* something was settled */
+    MAKI_KEYWORD_OPEN = 2,          /* something remains to be done */
+    MAKI_KEYWORD_NEXT = 4,          /* what comes next: open only near the end of a conversation */
+    MAKI_KEYWORD_DONE = 8,          /* something was finished */
+    MAKI_KEYWORD_FIXED = 16,        /* a problem went away */
+    MAKI_KEYWORD_NOT = 32,          /* the sentence denies or doubts */
+    MAKI_KEYWORD_ERROR = 64,        /* a line of output that reports an error */
+    MAKI_KEYWORD_NO_ERROR = 128,    /* "0 errors" and the like */
+    MAKI_KEYWORD_COUNTS = 256,      /* "passed", "failed": with a number, how a run went */
+    MAKI_KEYWORD_GENERIC = 512,     /* an error line that only says that there were others */
+    MAKI_KEYWORD_ERROR_LINE = 1024, /* an error line in any text: "TypeError:", "panic:" */
+    MAKI_KEYWORD_EXIT = 2048,       /* the exit code of a command */
     /* For messages of people; a false match costs little, a missed one costs a rule. */
     MAKI_KEYWORD_RULE = 1 << 12,   /* what must always or never be done */
     MAKI_KEYWORD_WISH = 1 << 13,   /* the same in softer words: a rule only if a person says it */

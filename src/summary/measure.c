@@ -46,20 +46,21 @@ static void list_lost(maki_buf *list, maki_str text)
     maki_buf_add(list, maki_buf_str(&string));
 }
 
-static void count_fact(maki_judged *out, maki_buf *list, maki_fact kind, maki_str text, bool found)
+static void count_fact(maki_fact_counts *out, maki_buf *list, maki_fact kind, maki_str text,
+                       bool found)
 {
     if (found) {
         out->kept[kind]++;
-        out->survey.kept++;
+        out->coverage.kept++;
         return;
     }
     out->lost[kind]++;
-    out->survey.lost++;
+    out->coverage.lost++;
     list_lost(list, text);
 }
 
 /* Look up the items in state `open`, without the ellipsis of a truncated text. */
-static void count_open_items(maki_judged *out, maki_buf *list, maki_fact kind,
+static void count_open_items(maki_fact_counts *out, maki_buf *list, maki_fact kind,
                              const maki_text_set *items, uint8_t open, maki_str summary)
 {
     for (size_t i = 0; i < items->count; i++) {
@@ -71,14 +72,14 @@ static void count_open_items(maki_judged *out, maki_buf *list, maki_fact kind,
 }
 
 /* Errors and tasks first: the list of lost facts is limited. */
-maki_status maki_digest_judge(const maki_digest *d, maki_str summary, maki_judged *out,
-                              maki_err *err)
+maki_status maki_digest_count_facts(const maki_digest *d, maki_str summary, maki_fact_counts *out,
+                                    maki_err *err)
 {
-    maki_fact_coverage *survey = &out->survey;
-    *out = (maki_judged){ .survey = { .measured = true } };
-    maki_buf list = { .ptr = survey->list,
-                      .capacity = sizeof survey->list,
-                      .max = sizeof survey->list };
+    maki_fact_coverage *coverage = &out->coverage;
+    *out = (maki_fact_counts){ .coverage = { .measured = true } };
+    maki_buf list = { .ptr = coverage->list,
+                      .capacity = sizeof coverage->list,
+                      .max = sizeof coverage->list };
     count_open_items(out, &list, MAKI_FACT_ERROR, &d->errors, MAKI_ERROR_OPEN, summary);
     count_open_items(out, &list, MAKI_FACT_TASK, &d->tasks, MAKI_TASK_OPEN, summary);
     for (maki_fact kind = MAKI_FACT_PATH; kind <= MAKI_FACT_NUMBER; kind++) {
@@ -88,7 +89,7 @@ maki_status maki_digest_judge(const maki_digest *d, maki_str summary, maki_judge
                 count_fact(out, &list, kind, text, contains_word(summary, text));
         }
     }
-    survey->list_len = list.len;
+    coverage->list_len = list.len;
     return maki_arena_status(d->arena, err); /* a fact that could not be stored is an error */
 }
 
@@ -116,7 +117,7 @@ static void add_missing(const maki_text_set *set, maki_lang lang, maki_label lab
 static maki_status append_missing(const maki_digest *d, maki_arena *arena, maki_str *text,
                                   maki_err *err)
 {
-    maki_lang lang = maki_letters_lang(&d->letters);
+    maki_lang lang = maki_script_counts_lang(&d->letters);
     maki_buf missing = maki_buf_new(arena->alloc, 1 << 16);
     add_missing(&d->rules, lang, MAKI_LABEL_RULES, *text, &missing);
     add_missing(&d->decisions, lang, MAKI_LABEL_DECISIONS, *text, &missing);
@@ -132,7 +133,7 @@ static maki_status append_missing(const maki_digest *d, maki_arena *arena, maki_
 
 /* ---- the measured summarizer -------------------------------------------------------------------------- */
 
-/* A summariser may read the messages again from the beginning (another one after a failure): each message is added to
+/* A summarizer may read the messages again from the beginning (another one after a failure): each message is added to
  * the digest once, the first time it is read. */
 typedef struct watcher {
     const maki_summary_request *request;
@@ -172,17 +173,17 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     watcher w = { .request = request };
     watcher *source = &w;
     maki_summary_request watched = *request;
-    maki_judged judged;
+    maki_fact_counts judged;
     maki_status st = maki_digest_new(&working, &w.digest, err);
     watched.each = each_message;
     watched.source = &source;
     if (st == MAKI_OK) st = wrapped->run(wrapped, &watched, arena, out, err);
-    if (st == MAKI_OK && !out->survey.measured) {
+    if (st == MAKI_OK && !out->coverage.measured) {
         st = each_message(&source, NULL, NULL, err); /* messages that the summarizer did not read */
         maki_digest_end(w.digest);
         if (st == MAKI_OK) st = append_missing(w.digest, arena, &out->text, err);
-        if (st == MAKI_OK) st = maki_digest_judge(w.digest, out->text, &judged, err);
-        if (st == MAKI_OK) out->survey = judged.survey;
+        if (st == MAKI_OK) st = maki_digest_count_facts(w.digest, out->text, &judged, err);
+        if (st == MAKI_OK) out->coverage = judged.coverage;
     }
     maki_arena_free(&working);
     return st;

@@ -11,13 +11,13 @@ static const struct block_type {
     maki_part_kind kind;
     const char *placeholder; /* of a medium; NULL: reasoning, skipped */
 } types[] = {
-    { "tool_use|server_tool_use", MAKI_SAID_CALL, NULL },
-    { "tool_result", MAKI_SAID_RESULT, NULL },
-    { "image|image_url|input_image", MAKI_SAID_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
-    { "input_audio|audio", MAKI_SAID_MEDIUM, "[A sound stood here]" },
-    { "document|file|input_file", MAKI_SAID_MEDIUM, "[A document stood here]" },
-    { "video", MAKI_SAID_MEDIUM, "[A film stood here]" },
-    { "thinking|redacted_thinking|reasoning", MAKI_SAID_MEDIUM, NULL },
+    { "tool_use|server_tool_use", MAKI_PART_CALL, NULL },
+    { "tool_result", MAKI_PART_RESULT, NULL },
+    { "image|image_url|input_image", MAKI_PART_MEDIUM, MAKI_IMAGE_PLACEHOLDER },
+    { "input_audio|audio", MAKI_PART_MEDIUM, "[A sound stood here]" },
+    { "document|file|input_file", MAKI_PART_MEDIUM, "[A document stood here]" },
+    { "video", MAKI_PART_MEDIUM, "[A film stood here]" },
+    { "thinking|redacted_thinking|reasoning", MAKI_PART_MEDIUM, NULL },
 };
 
 static const struct block_type *type_of(maki_str block)
@@ -29,9 +29,9 @@ static const struct block_type *type_of(maki_str block)
     return NULL;
 }
 
-bool maki_said_part_of(maki_str block, maki_said_part *out)
+bool maki_message_part_of_block(maki_str block, maki_message_part *out)
 {
-    *out = (maki_said_part){ .kind = MAKI_SAID_TEXT, .value = block };
+    *out = (maki_message_part){ .kind = MAKI_PART_TEXT, .value = block };
     if (maki_json_kind_of(block) == MAKI_JSON_STRING) return true;
     const struct block_type *type = type_of(block);
     if (!type) {
@@ -40,16 +40,16 @@ bool maki_said_part_of(maki_str block, maki_said_part *out)
     }
     out->kind = type->kind;
     out->placeholder = type->placeholder;
-    if (type->kind == MAKI_SAID_CALL) {
+    if (type->kind == MAKI_PART_CALL) {
         out->id = maki_json_string(block, "id");
         out->name = maki_json_string(block, "name");
         out->value = maki_json_field(block, "input");
-    } else if (type->kind == MAKI_SAID_RESULT) {
+    } else if (type->kind == MAKI_PART_RESULT) {
         out->id = maki_json_string(block, "tool_use_id");
         out->value = maki_json_field(block, "content");
         out->failed = maki_json_true_field(block, "is_error");
     }
-    return type->kind != MAKI_SAID_MEDIUM || type->placeholder;
+    return type->kind != MAKI_PART_MEDIUM || type->placeholder;
 }
 
 bool maki_message_parts_of(maki_str json, maki_message_parts *out)
@@ -68,30 +68,30 @@ bool maki_message_parts_of(maki_str json, maki_message_parts *out)
     return true;
 }
 
-bool maki_message_parts_next(maki_message_parts *parts, maki_said_part *out)
+bool maki_message_parts_next(maki_message_parts *parts, maki_message_part *out)
 {
     maki_str block, function;
     maki_json_item item;
     if (parts->role == MAKI_ROLE_TOOL) { /* OpenAI's result: the message is one */
-        *out = (maki_said_part){ .kind = MAKI_SAID_RESULT,
-                                 .value = parts->content,
-                                 .id = maki_json_string(parts->json, "tool_call_id") };
+        *out = (maki_message_part){ .kind = MAKI_PART_RESULT,
+                                    .value = parts->content,
+                                    .id = maki_json_string(parts->json, "tool_call_id") };
         bool first = !parts->done;
         parts->done = true;
         return first;
     }
     while (maki_blocks_next(&parts->blocks, &block)) {
-        if (maki_said_part_of(block, out)) return true;
+        if (maki_message_part_of_block(block, out)) return true;
     }
     /* [{"id", "function": {"name", "arguments": "..."}}] */
     while (maki_json_next(&parts->calls, &item)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_OBJECT) continue;
         function = maki_json_field(item.value, "function");
         if (function.len == 0 || maki_json_kind_of(function) != MAKI_JSON_OBJECT) continue;
-        *out = (maki_said_part){ .kind = MAKI_SAID_CALL,
-                                 .value = maki_json_field(function, "arguments"),
-                                 .id = maki_json_string(item.value, "id"),
-                                 .name = maki_json_string(function, "name") };
+        *out = (maki_message_part){ .kind = MAKI_PART_CALL,
+                                    .value = maki_json_field(function, "arguments"),
+                                    .id = maki_json_string(item.value, "id"),
+                                    .name = maki_json_string(function, "name") };
         return true;
     }
     return false;

@@ -6,21 +6,21 @@
 #include "history/blocks.h"
 
 typedef enum maki_part_kind {
-    MAKI_SAID_TEXT,
-    MAKI_SAID_CALL,
-    MAKI_SAID_RESULT,
-    MAKI_SAID_MEDIUM /* an image, a sound ... */
+    MAKI_PART_TEXT,
+    MAKI_PART_CALL,
+    MAKI_PART_RESULT,
+    MAKI_PART_MEDIUM /* an image, a sound ... */
 } maki_part_kind;
 
 /* JSON values, borrowed; len 0: absent. */
-typedef struct maki_said_part {
+typedef struct maki_message_part {
     maki_part_kind kind;
     maki_str value; /* of a text a string, of a call its arguments, of a result its content */
     maki_str id;    /* of a call, or of the call that a result answers: a string */
     maki_str name;  /* of a call: a string */
     bool failed;    /* a result marked as an error */
     const char *placeholder; /* text in place of a medium */
-} maki_said_part;
+} maki_message_part;
 
 typedef struct maki_message_parts {
     maki_role role;
@@ -33,9 +33,9 @@ typedef struct maki_message_parts {
 
 /* `json` was checked; false: it is not a message. */
 bool maki_message_parts_of(maki_str json, maki_message_parts *out);
-bool maki_message_parts_next(maki_message_parts *parts, maki_said_part *out);
+bool maki_message_parts_next(maki_message_parts *parts, maki_message_part *out);
 
 /* One block of a content; false: skip it (reasoning). */
-bool maki_said_part_of(maki_str block, maki_said_part *out);
+bool maki_message_part_of_block(maki_str block, maki_message_part *out);
 
 #endif

@@ -17,10 +17,11 @@ enum {
 /* ---- writing text ----------------------------------------------------------------------------------- */
 
 typedef struct text_writer {
-    maki_jw w;             /* the first failure sticks */
-    maki_letters *letters; /* counted in texts of people and the model; NULL: in other parts */
-    bool written;          /* anything */
-    uint64_t run;          /* pending characters that may be data, the first of them in `buffer` */
+    maki_jw w; /* the first failure sticks */
+    maki_script_counts
+        *letters; /* counted in texts of people and the model; NULL: in other parts */
+    bool written; /* anything */
+    uint64_t run; /* pending characters that may be data, the first of them in `buffer` */
     char buffer[DATA_RUN];
 } text_writer;
 
@@ -52,7 +53,7 @@ static maki_status add(void *ctx, maki_str text, maki_err *err)
 {
     text_writer *p = ctx;
     (void)err; /* the sink's error is in p->w.err */
-    if (p->letters) maki_letters_add(p->letters, text);
+    if (p->letters) maki_script_counts_add(p->letters, text);
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
         if (may_be_data(c)) {
@@ -112,7 +113,7 @@ static void copy_name(maki_str string, char out[NAME_MAX])
 }
 
 /* An object as lines "name: value"; OpenAI's arguments come as a string. */
-static void render_call(text_writer *p, const char *label, const maki_said_part *call)
+static void render_call(text_writer *p, const char *label, const maki_message_part *call)
 {
     char tool[NAME_MAX + 8] = " calls ";
     maki_str input = call->value;
@@ -134,19 +135,19 @@ static void render_call(text_writer *p, const char *label, const maki_said_part 
     end_line(p);
 }
 
-static void render_result(text_writer *p, const maki_said_part *result);
+static void render_result(text_writer *p, const maki_message_part *result);
 
-static void render_part(text_writer *p, const char *label, const maki_said_part *part)
+static void render_part(text_writer *p, const char *label, const maki_message_part *part)
 {
     switch (part->kind) {
-    case MAKI_SAID_CALL: render_call(p, label, part); break;
-    case MAKI_SAID_RESULT: render_result(p, part); break;
-    case MAKI_SAID_MEDIUM:
+    case MAKI_PART_CALL: render_call(p, label, part); break;
+    case MAKI_PART_RESULT: render_result(p, part); break;
+    case MAKI_PART_MEDIUM:
         begin_line(p, label, "");
         put(p, maki_str_of(part->placeholder));
         end_line(p);
         break;
-    case MAKI_SAID_TEXT:
+    case MAKI_PART_TEXT:
         if (maki_json_inside(part->value).len == 0) break;
         begin_line(p, label, "");
         add_string(p, part->value);
@@ -155,24 +156,25 @@ static void render_part(text_writer *p, const char *label, const maki_said_part 
 }
 
 /* Its blocks hold no results: nothing nests deeper. */
-static void render_result(text_writer *p, const maki_said_part *result)
+static void render_result(text_writer *p, const maki_message_part *result)
 {
     maki_blocks blocks = maki_content_blocks(result->value);
     maki_str block;
-    maki_said_part part;
+    maki_message_part part;
     p->letters = NULL;
     while (maki_blocks_next(&blocks, &block)) {
-        if (maki_said_part_of(block, &part) && part.kind != MAKI_SAID_RESULT)
+        if (maki_message_part_of_block(block, &part) && part.kind != MAKI_PART_RESULT)
             render_part(p, result->failed ? "tool, failed" : "tool", &part);
     }
 }
 
-maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err)
+maki_status maki_message_text(maki_str json, maki_script_counts *letters, maki_sink out,
+                              maki_err *err)
 {
     char label[NAME_MAX] = "summary";
     text_writer p;
     maki_message_parts parts;
-    maki_said_part part;
+    maki_message_part part;
     if (!maki_message_parts_of(json, &parts)) return MAKI_OK;
     maki_jw_init(&p.w, out, err);
     p.written = false;

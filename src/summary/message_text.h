@@ -12,6 +12,7 @@
 
 /* `json` is a message that was checked, in either shape.  The letters of its texts are added to
  * *letters.  A message without text writes nothing; any other ends with an empty line. */
-maki_status maki_message_text(maki_str json, maki_letters *letters, maki_sink out, maki_err *err);
+maki_status maki_message_text(maki_str json, maki_script_counts *letters, maki_sink out,
+                              maki_err *err);
 
 #endif

@@ -22,7 +22,7 @@ enum {
     REPLY_SLACK = 64 << 10, /* bytes of a reply besides the summary: reasoning */
     HEAD_MAX = 1 << 20,     /* bytes of a prompt without the messages */
     FOCUS_TOKENS = 48,      /* of the sentence before a focus, in any language */
-    FRAME = 64,             /* tokens around the two messages of a request, and to spare */
+    PROMPT_OVERHEAD = 64,   /* tokens around the two messages of a request, and to spare */
     ROUNDS = 8,             /* maximum number of merges */
     SLICE = 4096            /* bytes of a text that is cut: how exactly chunks are filled */
 };
@@ -86,13 +86,13 @@ static maki_status chunks_add(chunks *p, maki_str text, maki_err *err)
 
 /* The state of one summary. */
 typedef struct summary_job {
-    const maki_model_summary *options;
+    const maki_model_summarizer_options *options;
     const maki_family *family;
     maki_tokenizer *tokenizer;
     uint64_t max_tokens; /* of a reply */
     int64_t deadline;
-    maki_letters letters; /* of the conversation so far: in which language to ask */
-    maki_spool message;   /* one message as text */
+    maki_script_counts letters; /* of the conversation so far: in which language to ask */
+    maki_spool message;         /* one message as text */
     chunks chunks;
     bool merging;         /* the chunks contain summaries */
     maki_spool summaries; /* of the full chunks, a NUL after each */
@@ -112,12 +112,12 @@ static int64_t now_of(const summary_job *a)
 
 static maki_status check_continue(summary_job *a, maki_err *err)
 {
-    const maki_model_summary *options = a->options;
+    const maki_model_summarizer_options *options = a->options;
     if (options->cancelled && options->cancelled(options->cancelled_ctx))
         return maki_fail(err, MAKI_CANCELLED, "the summary was cancelled");
     if (now_of(a) < a->deadline) return MAKI_OK;
     a->model_failed = true;
-    return maki_fail(err, MAKI_TIMEOUT, "the model took longer than %lld ms to summarise",
+    return maki_fail(err, MAKI_TIMEOUT, "the model took longer than %lld ms to summarize",
                      (long long)options->settings->timeout_ms);
 }
 
@@ -180,10 +180,9 @@ static maki_status check_reply(summary_job *a, const maki_model_usage *usage, ma
     if (!maki_utf8_valid(text, NULL) || memchr(text.ptr, '\0', text.len))
         return maki_fail(err, MAKI_UPSTREAM, "the model's reply has no text");
     a->text = without_reasoning(text);
-    if (a->text.len == 0)
-        return maki_refuse(err, "SUMMARY_EMPTY", "the model answered with nothing");
+    if (a->text.len == 0) return maki_refuse(err, "SUMMARY_EMPTY", "the model returned no text");
     uint64_t tokens = maki_tokenizer_count(a->tokenizer, a->text);
-    if (usage->cut || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
+    if (usage->truncated || tokens > a->max_tokens + a->max_tokens / 2) /* tokenizers differ */
         return maki_fail(err, MAKI_TOOBIG, "the model's summary is longer than %llu tokens",
                          (unsigned long long)a->max_tokens);
     if (tokens < a->chunks.tokens + (a->merging ? 1 : 0)) return MAKI_OK;
@@ -192,7 +191,7 @@ static maki_status check_reply(summary_job *a, const maki_model_usage *usage, ma
 
 static maki_status call_model(summary_job *a, maki_prompt prompt, maki_str head, maki_err *err)
 {
-    const maki_model_summary *options = a->options;
+    const maki_model_summarizer_options *options = a->options;
     maki_model_usage usage = { 0 };
     prompt_text text = { head, prompt.after, &a->chunks.text };
     maki_model_request request = {
@@ -216,7 +215,7 @@ static maki_status call_model(summary_job *a, maki_prompt prompt, maki_str head,
                                  .output = (double)usage.output_tokens,
                                  .cost = usage.cost };
     maki_summary_usage_add(&a->out->usage, &spent);
-    if (st != MAKI_OK && why.status != st) maki_fail(&why, st, "the model could not be asked");
+    if (st != MAKI_OK && why.status != st) maki_fail(&why, st, "the request to the model failed");
     if (st == MAKI_OK) st = check_continue(a, &why);
     if (st == MAKI_OK) st = check_reply(a, &usage, &why);
     a->model_failed |= st != MAKI_OK && st != MAKI_NOMEM && st != MAKI_CANCELLED;
@@ -228,7 +227,7 @@ static maki_status call_model(summary_job *a, maki_prompt prompt, maki_str head,
 static maki_status ask(summary_job *a, maki_err *err)
 {
     const maki_summary_settings *s = a->options->settings;
-    maki_lang lang = s->has_lang ? s->lang : maki_letters_lang(&a->letters);
+    maki_lang lang = s->has_lang ? s->lang : maki_script_counts_lang(&a->letters);
     maki_prompt prompt = maki_prompt_of(s->prompt, lang, s->has_lang);
     maki_buf head = maki_buf_new(a->options->env->alloc, HEAD_MAX);
     maki_status st = check_continue(a, err);
@@ -249,7 +248,7 @@ static maki_status ask(summary_job *a, maki_err *err)
 /* ---- chunks --------------------------------------------------------------------------------------------- */
 
 /* Summarize a full chunk, and append the summary to those to be merged. */
-static maki_status summarise_chunk(void *ctx, maki_err *err)
+static maki_status summarize_chunk(void *ctx, maki_err *err)
 {
     summary_job *a = ctx;
     maki_status st = ask(a, err);
@@ -305,7 +304,7 @@ static maki_status finish(summary_job *a, maki_err *err)
     maki_status st = MAKI_OK;
     if (a->chunks.tokens == 0) {
         a->model_failed = true;
-        return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarise");
+        return maki_refuse(err, "SUMMARY_EMPTY", "there is no text to summarize");
     }
     for (int round = 0; st == MAKI_OK && a->count && round < ROUNDS; round++) {
         st = chunks_end(&a->chunks, err);
@@ -313,7 +312,7 @@ static maki_status finish(summary_job *a, maki_err *err)
     }
     if (st == MAKI_OK && a->count == 0) return ask(a, err);
     a->model_failed |= st == MAKI_OK;
-    return st != MAKI_OK ? st : maki_refuse(err, "CONTEXT_GREW", "it takes too many parts");
+    return st != MAKI_OK ? st : maki_refuse(err, "CONTEXT_GREW", "it takes too many chunks");
 }
 
 /* ---- limits -------------------------------------------------------------------------------------------------- */
@@ -330,7 +329,7 @@ static uint64_t prompt_tokens(const summary_job *a)
                      maki_tokenizer_count(a->tokenizer, maki_prompt_merge((maki_lang)lang));
         if (n > limit) limit = n;
     }
-    return limit + FRAME + FOCUS_TOKENS +
+    return limit + PROMPT_OVERHEAD + FOCUS_TOKENS +
            maki_tokenizer_count(a->tokenizer, a->options->settings->focus);
 }
 
@@ -348,7 +347,8 @@ static maki_status set_limits(summary_job *a, uint64_t tokens, maki_err *err)
     uint64_t window = a->options->window ? a->options->window : WINDOW_UNKNOWN;
     a->max_tokens = reply_tokens(a->options->settings, window, tokens);
     double scale = maki_family_text_scale(a->family, NULL) *
-                   (1 + maki_family_text_error(a->family, NULL)); /* its tokens for one of ours */
+                   (1 + maki_family_text_error(
+                            a->family, NULL)); /* tokens of the model for one of the encoding */
     uint64_t capacity = (uint64_t)((double)(window - a->max_tokens) / scale),
              used = prompt_tokens(a);
     a->reply = maki_buf_new(a->options->env->alloc, a->max_tokens * 8 + REPLY_SLACK);
@@ -356,11 +356,11 @@ static maki_status set_limits(summary_job *a, uint64_t tokens, maki_err *err)
     if (a->chunks.capacity >= CHUNK_MIN) return MAKI_OK;
     a->model_failed = true;
     return maki_refuse(err, "WINDOW_TOO_SMALL",
-                       "a window of %llu tokens leaves no space for what is to be summarised",
+                       "a window of %llu tokens leaves no space for what is to be summarized",
                        (unsigned long long)window);
 }
 
-/* ---- the summariser --------------------------------------------------------------------------------------- */
+/* ---- the summarizer --------------------------------------------------------------------------------------- */
 
 static maki_status ask_model(summary_job *a, const maki_summary_request *request, maki_arena *arena,
                              maki_err *err)
@@ -374,7 +374,7 @@ static maki_status ask_model(summary_job *a, const maki_summary_request *request
                                          &a->tokenizer, err);
     a->chunks = (chunks){ .tokenizer = a->tokenizer,
                           .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
-                          .full = summarise_chunk,
+                          .full = summarize_chunk,
                           .ctx = a };
     if (st == MAKI_OK) st = set_limits(a, request->tokens, err);
     if (st == MAKI_OK) st = request->each(request->source, on_message, a, err);
@@ -405,13 +405,13 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
         if (err) *err = why;
         return st;
     }
-    maki_offline offline = maki_summary_offline(a.options->settings);
+    maki_offline_options offline = maki_summary_offline(a.options->settings);
     maki_summarizer other = maki_summarizer_offline_with(&offline);
-    out->fell_back = why;
+    out->fallback_reason = why;
     return other.run(&other, request, arena, out, err);
 }
 
-maki_summarizer maki_summarizer_provider(const maki_model_summary *options)
+maki_summarizer maki_summarizer_by_model(const maki_model_summarizer_options *options)
 {
     return (maki_summarizer){ .usable = options->model != NULL, .run = run, .ctx = options };
 }

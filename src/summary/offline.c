@@ -50,8 +50,8 @@ static maki_status on_message(void *ctx, maki_str json, maki_err *err)
     maki_digest_add(w->digest, json);
     bool earlier = w->digest->summaries > summaries;
     if (!(w->count || earlier) || maki_json_kind_of(json) != MAKI_JSON_OBJECT) return MAKI_OK;
-    maki_countable said = maki_countable_of(json);
-    maki_status st = maki_countable_count(w->tokenizer, &said, &tokens, err);
+    maki_counted_fields said = maki_counted_fields_of(json);
+    maki_status st = maki_counted_fields_count(w->tokenizer, &said, &tokens, err);
     if (w->count) w->tokens += tokens;
     if (earlier) w->earlier += tokens;
     return st;
@@ -89,7 +89,7 @@ static uint64_t budget_of(const work *w, double ratio)
 }
 
 /* Rules and decisions may exceed the budget; of a short text they are added to it. */
-static maki_summary_limits limits_of(const maki_offline *options, const work *w)
+static maki_summary_limits limits_of(const maki_offline_options *options, const work *w)
 {
     maki_summary_limits l = { .budget = options->budget,
                               .rules = options->budget,
@@ -111,18 +111,19 @@ static maki_summary_limits limits_of(const maki_offline *options, const work *w)
 }
 
 /* Were too many facts lost, although there was space for them? */
-static bool lost_facts(const maki_judged *judged, maki_str text, uint64_t tokens, uint64_t budget)
+static bool lost_facts(const maki_fact_counts *judged, maki_str text, uint64_t tokens,
+                       uint64_t budget)
 {
-    uint64_t kept = judged->survey.kept, facts = kept + judged->survey.lost;
+    uint64_t kept = judged->coverage.kept, facts = kept + judged->coverage.lost;
     if (text.len == 0 || (facts && kept == 0)) return true;
     return kept * 2 < facts && facts <= FACTS_JUDGED && tokens < budget * 3 / 4;
 }
 
-static maki_status summarise(const maki_offline *options, const maki_summary_request *request,
-                             maki_tokenizer *tokenizer, maki_arena *working, maki_buf *text,
-                             maki_summary *out, maki_err *err)
+static maki_status summarize(const maki_offline_options *options,
+                             const maki_summary_request *request, maki_tokenizer *tokenizer,
+                             maki_arena *working, maki_buf *text, maki_summary *out, maki_err *err)
 {
-    maki_judged judged = { .survey = { .measured = false } };
+    maki_fact_counts judged = { .coverage = { .measured = false } };
     work w = { .tokenizer = tokenizer, .tokens = request->tokens };
     w.count = options->budget == 0 && request->tokens == 0;
     maki_status st = maki_digest_new(working, &w.digest, err);
@@ -131,24 +132,25 @@ static maki_status summarise(const maki_offline *options, const maki_summary_req
     if (st != MAKI_OK) return st;
     maki_digest_end(w.digest);
     maki_summary_limits limits = limits_of(options, &w);
-    maki_lang lang = options->has_lang ? options->lang : maki_letters_lang(&w.digest->letters);
+    maki_lang lang =
+        options->has_lang ? options->lang : maki_script_counts_lang(&w.digest->letters);
     st = maki_summary_compose(w.digest, lang, tokenizer, &limits, working, text, err);
-    if (st == MAKI_OK) st = maki_digest_judge(w.digest, maki_buf_str(text), &judged, err);
-    out->survey = judged.survey;
+    if (st == MAKI_OK) st = maki_digest_count_facts(w.digest, maki_buf_str(text), &judged, err);
+    out->coverage = judged.coverage;
     if (st == MAKI_OK &&
         lost_facts(&judged, maki_buf_str(text), maki_tokenizer_count(tokenizer, maki_buf_str(text)),
                    limits.budget))
         return maki_refuse(err, "SUMMARY_EMPTY", "the offline summary kept %llu of %llu facts",
-                           (unsigned long long)judged.survey.kept,
-                           (unsigned long long)(judged.survey.kept + judged.survey.lost));
+                           (unsigned long long)judged.coverage.kept,
+                           (unsigned long long)(judged.coverage.kept + judged.coverage.lost));
     return st;
 }
 
 static maki_status run(const maki_summarizer *self, const maki_summary_request *request,
                        maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    static const maki_offline defaults = MAKI_OFFLINE_INIT;
-    const maki_offline *options = self->ctx ? self->ctx : &defaults;
+    static const maki_offline_options defaults = MAKI_OFFLINE_INIT;
+    const maki_offline_options *options = self->ctx ? self->ctx : &defaults;
     maki_env env = { .alloc = arena->alloc };
     maki_arena working = maki_arena_new(arena->alloc, WORKING_MAX);
     maki_buf text = maki_buf_new(arena->alloc, TEXT_MAX);
@@ -156,7 +158,7 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     maki_status st = MAKI_OK;
     if (!options->tokenizer) st = maki_tokenizer_open(&env, maki_encoding_at(0), NULL, &own, err);
     if (st == MAKI_OK)
-        st = summarise(options, request, own ? own : options->tokenizer, &working, &text, out, err);
+        st = summarize(options, request, own ? own : options->tokenizer, &working, &text, out, err);
     if (st == MAKI_OK) {
         out->text = maki_arena_copy(arena, maki_buf_str(&text));
         st = maki_arena_status(arena, err);
@@ -167,7 +169,7 @@ static maki_status run(const maki_summarizer *self, const maki_summary_request *
     return st;
 }
 
-maki_summarizer maki_summarizer_offline_with(const maki_offline *options)
+maki_summarizer maki_summarizer_offline_with(const maki_offline_options *options)
 {
     return (maki_summarizer){ .usable = true, .run = run, .ctx = options };
 }
@@ -175,7 +177,7 @@ maki_summarizer maki_summarizer_offline_with(const maki_offline *options)
 maki_status maki_summarize_offline(const maki_summarizer *self, const maki_summary_request *request,
                                    maki_arena *arena, maki_summary *out, maki_err *err)
 {
-    const maki_offline options = maki_summary_offline(self->ctx);
+    const maki_offline_options options = maki_summary_offline(self->ctx);
     const maki_summarizer offline = maki_summarizer_offline_with(&options);
     return run(&offline, request, arena, out, err);
 }

@@ -12,7 +12,7 @@
 #include "history/summarizer.h"
 #include "summary/summary_words.h"
 
-typedef struct maki_offline {
+typedef struct maki_offline_options {
     double ratio;              /* the share of tokens to save: 0.75 saves three quarters */
     uint64_t budget;           /* tokens of the summary; 0: by ratio, see maki_offline_budget */
     maki_tokenizer *tokenizer; /* borrowed; NULL: one of its own */
@@ -20,7 +20,7 @@ typedef struct maki_offline {
     maki_str focus;            /* what it must keep above all (focus.h); len 0: nothing */
     bool has_lang;             /* headings in `lang`; else in the language of the conversation */
     maki_lang lang;
-} maki_offline;
+} maki_offline_options;
 #define MAKI_OFFLINE_INIT \
     {                     \
         .ratio = 0.75     \
@@ -30,13 +30,13 @@ typedef struct maki_offline {
  * than a tenth, and never more than 8,000. */
 uint64_t maki_offline_budget(uint64_t tokens, double ratio);
 
-/* `options` must live as long as the summariser; NULL: the defaults.  Needs nothing and fails only when out of memory;
+/* `options` must live as long as the summarizer; NULL: the defaults.  Needs nothing and fails only when out of memory;
  * its cost is 0. */
-maki_summarizer maki_summarizer_offline_with(const maki_offline *options);
+maki_summarizer maki_summarizer_offline_with(const maki_offline_options *options);
 /* The same with the settings in `ctx` (maki_summary_settings). */
 maki_status maki_summarize_offline(const maki_summarizer *self, const maki_summary_request *request,
                                    maki_arena *arena, maki_summary *out, maki_err *err);
-/* Is it one of these?  They fill in maki_summary.survey themselves. */
+/* Is it one of these?  They fill in maki_summary.coverage themselves. */
 bool maki_summarizer_is_offline(const maki_summarizer *summarizer);
 
 #endif

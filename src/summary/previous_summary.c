@@ -35,19 +35,19 @@ static bool unquote(maki_str line, maki_str *inside)
 }
 
 /* Copy a request or answer to *said (unless NULL), and insert its sentences as points, which newer ones override. */
-static void carry_text(maki_digest *d, maki_said *said, maki_str text, uint8_t by)
+static void carry_text(maki_digest *d, maki_bounded_text *said, maki_str text, uint8_t by)
 {
     (void)unquote(text, &text);
     if (said) said->len = maki_line_copy(said->at, sizeof said->at, text);
-    maki_digest_sentences(d, text, by);
+    maki_digest_add_sentences(d, text, by);
 }
 
 /* Insert a rule of the earlier summary, with more weight than a new one in equally strong words. */
 static void carry_rule(maki_digest *d, maki_str line)
 {
     bool strong = maki_keywords_in(&d->keywords, line) & MAKI_KEYWORD_RULE;
-    maki_entities_in(line, maki_digest_found, d);
-    if (unquote(line, &line)) maki_digest_rule(d, line, MAKI_WEIGHT_ALWAYS + strong);
+    maki_entities_in(line, maki_digest_on_entity, d);
+    if (unquote(line, &line)) maki_digest_add_rule(d, line, MAKI_WEIGHT_ALWAYS + strong);
 }
 
 /* Remove the mark of an overridden decision; false: there is none. */
@@ -68,17 +68,17 @@ static bool remove_overridden_mark(maki_str *line)
 static bool carry_decision(maki_digest *d, maki_str line)
 {
     maki_str inside = line;
-    maki_entities_in(line, maki_digest_found, d);
+    maki_entities_in(line, maki_digest_on_entity, d);
     bool overridden = remove_overridden_mark(&line);
     if (!unquote(line, &inside)) return false;
-    maki_digest_carry_decision(d, inside, overridden);
+    maki_digest_add_earlier_decision(d, inside, overridden);
     return true;
 }
 
 static void carry_point(maki_digest *d, maki_str line, uint8_t kind)
 {
     bool overridden = remove_overridden_mark(&line);
-    maki_digest_sentences(d, line, kind);
+    maki_digest_add_sentences(d, line, kind);
     maki_text_item *item = maki_text_set_find(&d->points, maki_digest_sentence_key(line));
     if (item && overridden) item->state = MAKI_DECISION_OVERRIDDEN;
 }
@@ -89,16 +89,16 @@ static void carry_file(maki_digest *d, maki_str line)
     size_t at = maki_str_find_nocase(line, MAKI_LIT(": "));
     maki_str path = maki_str_to(line, at);
     if (at == line.len || at > MAKI_ENTITY_MAX) {
-        maki_entities_in(line, maki_digest_found, d);
+        maki_entities_in(line, maki_digest_on_entity, d);
         return;
     }
-    maki_digest_found(d, MAKI_FACT_PATH, path);
+    maki_digest_on_entity(d, MAKI_FACT_PATH, path);
     maki_text_item *f = maki_text_set_find(&d->files, maki_text_item_key(path));
     if (!f) return;
     f->counters[0] += maki_label_number(line, MAKI_LABEL_READ);
     f->counters[1] += maki_label_number(line, MAKI_LABEL_EDITED);
     f->counters[2] += maki_label_number(line, MAKI_LABEL_WRITTEN);
-    f->state = MAKI_FILE_FINE;
+    f->state = MAKI_FILE_OK;
     f->weight = f->counters[1] + f->counters[2] ? 8 : 4;
 }
 
@@ -127,10 +127,10 @@ static void carry_error(maki_digest *d, maki_str line, uint8_t state)
         text = maki_str_to(text, arrow);
     }
     uint64_t link = command.len ? maki_text_item_key(command) : 0; /* of a run or a file alike */
-    maki_digest_error(d, text, link, 4);
+    maki_digest_add_error(d, text, link, 4);
     maki_text_item *e = maki_text_set_find(&d->errors, maki_text_item_key(text));
     if (e) e->state = state;
-    if (e) maki_text_set_set_more(&d->errors, e, fix);
+    if (e) maki_text_set_set_detail(&d->errors, e, fix);
     if (link && !maki_text_set_find(&d->files, link)) carry_run(d, command);
 }
 
@@ -157,8 +157,8 @@ static void carry_command(maki_digest *d, maki_str line)
     maki_str number = text;
     uint32_t runs = parse_number(&number);
     run->count += runs > 1 ? runs - 1 : 0;
-    if (counts < text.len) maki_text_set_set_more(&d->runs, run, maki_str_from(text, counts + 2));
-    run->state = MAKI_RUN_FINE;
+    if (counts < text.len) maki_text_set_set_detail(&d->runs, run, maki_str_from(text, counts + 2));
+    run->state = MAKI_RUN_OK;
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         maki_str failed = maki_str_of(maki_label_text((maki_lang)lang, MAKI_LABEL_NOT_OK));
         if (maki_str_has(maki_str_to(text, counts), failed)) run->state = MAKI_RUN_FAILED;
@@ -198,7 +198,7 @@ static bool carry_label(maki_digest *d, maki_label label, maki_str rest)
     case MAKI_LABEL_LAST: carry_text(d, &d->request, rest, MAKI_BY_USER); return true;
     case MAKI_LABEL_ANSWER: carry_text(d, NULL, rest, MAKI_BY_ASSISTANT); return true;
     case MAKI_LABEL_NAMES: return true; /* names are collected anew */
-    case MAKI_LABEL_MENTIONED: maki_entities_in(rest, maki_digest_found, d); return true;
+    case MAKI_LABEL_MENTIONED: maki_entities_in(rest, maki_digest_on_entity, d); return true;
     case MAKI_LABEL_QUESTION: return true;
     default: return false;
     }
@@ -210,7 +210,7 @@ static void carry_line(maki_digest *d, maki_str line)
     if (d->section == MAKI_SEC_FILES) {
         if (d->part != MAKI_LABEL_CODE) carry_file(d, line);
     } else if (d->section == MAKI_SEC_PENDING) {
-        maki_digest_task(d, line, MAKI_TASK_SAID);
+        maki_digest_add_task(d, line, MAKI_TASK_SENTENCE);
     } else if (!carry_labelled(d, line)) {
         carry_point(d, line, MAKI_BY_USER);
     }
@@ -222,7 +222,7 @@ static void on_line(void *ctx, maki_str line, bool more)
     maki_str rest;
     (void)more;
     line = strip_bullet(line);
-    maki_letters_add(&d->letters, line);
+    maki_script_counts_add(&d->letters, line);
     maki_section section = maki_heading_of(line, &rest);
     if (section != MAKI_SECTIONS) {
         d->section = section;
@@ -238,7 +238,7 @@ static void on_line(void *ctx, maki_str line, bool more)
     carry_line(d, line);
 }
 
-void maki_digest_earlier(maki_digest *d, maki_str string)
+void maki_digest_add_previous_summary(maki_digest *d, maki_str string)
 {
     d->section = MAKI_SEC_PREVIOUS;
     d->part = MAKI_LABELS;

@@ -21,7 +21,7 @@ static void close_task(maki_digest *d, maki_str text)
 /* ---- lines ------------------------------------------------------------------------------------------ */
 
 /* Append to a text of bounded length, after a space. */
-static void append_sentence(maki_said *said, maki_str text)
+static void append_sentence(maki_bounded_text *said, maki_str text)
 {
     text = maki_str_trim(text);
     if (said->full || text.len == 0) return;
@@ -63,7 +63,7 @@ static bool parse_checkbox(maki_digest *d, maki_str line)
     if (line.len < 5 || line.ptr[0] != '[' || line.ptr[2] != ']') return false;
     maki_str text = maki_str_from(line, 3);
     if (line.ptr[1] == ' ' || line.ptr[1] == '-') {
-        maki_digest_task(d, text, MAKI_TASK_BOX);
+        maki_digest_add_task(d, text, MAKI_TASK_CHECKBOX);
         return true;
     }
     if (line.ptr[1] != 'x' && line.ptr[1] != 'X') return false;
@@ -74,15 +74,15 @@ static bool parse_checkbox(maki_digest *d, maki_str line)
 static void add_pasted_error(maki_digest *d, maki_str line)
 {
     unsigned bits = maki_keywords_in(&d->keywords, line);
-    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_SHOUT) ||
+    if (d->reading.role != MAKI_ROLE_USER || !(bits & MAKI_KEYWORD_ERROR_LINE) ||
         (bits & MAKI_KEYWORD_NO_ERROR))
         return;
-    maki_digest_error(d, maki_str_trim(line), 0, 4);
+    maki_digest_add_error(d, maki_str_trim(line), 0, 4);
 }
 
 static void read_prose_line(maki_digest *d, maki_str line)
 {
-    maki_letters_add(&d->letters, line);
+    maki_script_counts_add(&d->letters, line);
     maki_str text = strip_markers(line);
     maki_str start = maki_str_trim(line);
     bool heading = maki_str_starts(start, MAKI_LIT("#")) || maki_str_starts(start, MAKI_LIT("**"));
@@ -90,13 +90,14 @@ static void read_prose_line(maki_digest *d, maki_str line)
     if (heading) text = start;
     bool markup = text.len == 0 || text.ptr[0] == '|' || text.ptr[0] == '<';
     if (markup || parse_checkbox(d, text)) {
-        maki_entities_in(text, maki_digest_found, d);
+        maki_entities_in(text, maki_digest_on_entity, d);
         return;
     }
     while (text.len) {
         maki_str sentence = maki_str_to(text, maki_sentence_len(text));
         if (line.len > PASTED_MAX) add_pasted_error(d, sentence);
-        if (!maki_digest_sentence(d, sentence, item)) append_sentence(&d->reading.said, sentence);
+        if (!maki_digest_add_sentence(d, sentence, item))
+            append_sentence(&d->reading.said, sentence);
         text = maki_str_from(text, sentence.len);
     }
 }
@@ -125,7 +126,7 @@ static void close_fence(maki_digest *d)
         maki_text_item_key(file) ^ (maki_text_item_key(maki_str_of(r->language)) + r->code_lines);
     maki_text_item *item =
         maki_text_set_add(&d->code, key, maki_str_of(r->language), 1, d->messages);
-    maki_text_set_set_more(&d->code, item, file);
+    maki_text_set_set_detail(&d->code, item, file);
     item->counters[0] = r->code_lines;
 }
 
@@ -187,7 +188,7 @@ static void insert_answer(maki_digest *d)
     if (r->role == MAKI_ROLE_USER && asked.len && said.len && said.len < SHORT &&
         asked.len + said.len + 5 < MAKI_DIGEST_SENTENCE) {
         int n = snprintf(both, sizeof both, "%.*s → %.*s", MAKI_PRINTED(asked), MAKI_PRINTED(said));
-        maki_digest_point(d, (maki_str){ both, (size_t)n }, MAKI_BY_USER, 6);
+        maki_digest_add_point(d, (maki_str){ both, (size_t)n }, MAKI_BY_USER, 6);
     }
     maki_text_item *question = maki_text_set_find(&d->tasks, maki_digest_sentence_key(before));
     d->asked_len = 0;
@@ -196,7 +197,7 @@ static void insert_answer(maki_digest *d)
     memcpy(d->asked, before.ptr, before.len);
 }
 
-void maki_digest_text(maki_digest *d, maki_role role, maki_str string)
+void maki_digest_add_text(maki_digest *d, maki_role role, maki_str string)
 {
     enum { REQUEST_MIN = 12 }; /* bytes: "go on" is no request */
     maki_digest_reader *r = &d->reading;

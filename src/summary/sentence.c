@@ -104,36 +104,36 @@ uint32_t maki_digest_score(maki_digest *d, maki_str s, unsigned bits)
 /* ---- tasks and errors closed --------------------------------------------------------------------------- */
 
 /* "The cache headers are done": tasks of which the sentence repeats half the words are closed. */
-static void close_tasks_like(maki_digest *d, const maki_simhash *said)
+static void close_tasks_like(maki_digest *d, const maki_term_bitmap *said)
 {
     for (size_t i = 0; i < d->tasks.count; i++) {
         maki_text_item *t = &d->tasks.at[i];
-        unsigned shared = maki_simhash_similarity(&t->simhash, said);
-        bool said_so = t->kind == MAKI_TASK_SAID || t->kind == MAKI_TASK_NEXT;
+        unsigned shared = maki_term_bitmap_shared(&t->terms, said);
+        bool said_so = t->kind == MAKI_TASK_SENTENCE || t->kind == MAKI_TASK_NEXT;
         if (said_so && t->last < d->messages && shared >= 2 &&
-            shared * 2 >= maki_simhash_similarity(&t->simhash, &t->simhash))
+            shared * 2 >= maki_term_bitmap_shared(&t->terms, &t->terms))
             t->state = MAKI_TASK_CLOSED;
     }
 }
 
 /* "The TypeError in items is fixed": errors of which it repeats a third of the words are solved. */
-static void solve_errors_like(maki_digest *d, const maki_simhash *said, maki_str sentence)
+static void solve_errors_like(maki_digest *d, const maki_term_bitmap *said, maki_str sentence)
 {
     for (size_t i = 0; i < d->errors.count; i++) {
         maki_text_item *e = &d->errors.at[i];
-        unsigned shared = maki_simhash_similarity(&e->simhash, said);
+        unsigned shared = maki_term_bitmap_shared(&e->terms, said);
         if (e->state != MAKI_ERROR_OPEN || shared < 3 ||
-            shared * 3 < maki_simhash_similarity(&e->simhash, &e->simhash))
+            shared * 3 < maki_term_bitmap_shared(&e->terms, &e->terms))
             continue;
         e->state = MAKI_ERROR_SOLVED;
-        maki_text_set_set_more(&d->errors, e, sentence);
+        maki_text_set_set_detail(&d->errors, e, sentence);
     }
 }
 
 static void close_settled(maki_digest *d, maki_str s, unsigned bits)
 {
     if (!(bits & MAKI_KEYWORD_DONE) || (bits & (MAKI_KEYWORD_NOT | MAKI_KEYWORD_OPEN))) return;
-    maki_simhash said = maki_simhash_of(s);
+    maki_term_bitmap said = maki_term_bitmap_of(s);
     close_tasks_like(d, &said);
     if (bits & MAKI_KEYWORD_FIXED) solve_errors_like(d, &said, s);
 }
@@ -178,7 +178,7 @@ static bool add_reason(maki_digest *d, maki_str reason)
     r->before_set = NULL;
     if (!of || of->len + reason.len + 1 > MAKI_DIGEST_RULE || reason.len > REASON_MAX) return false;
     if (of->first != d->messages) return false; /* inserted earlier in the same words */
-    maki_text_set_set(&d->rules, of, join(maki_text_item_text(of), reason, both));
+    maki_text_set_set_text(&d->rules, of, join(maki_text_item_text(of), reason, both));
     return true;
 }
 
@@ -186,9 +186,9 @@ static void insert(maki_digest *d, maki_text_set *in, maki_str text, uint32_t we
 {
     maki_digest_reader *r = &d->reading;
     if (in == &d->rules)
-        maki_digest_rule(d, text, weight);
+        maki_digest_add_rule(d, text, weight);
     else
-        maki_digest_decision(d, text, MAKI_BY_USER, weight, change);
+        maki_digest_add_decision(d, text, MAKI_BY_USER, weight, change);
     r->before_set = in;
     r->before_set_key = maki_digest_sentence_key(text);
 }
@@ -218,7 +218,7 @@ static bool classify_user_sentence(maki_digest *d, const sentence *s)
     } else if (s->reason && !rule && !s->question && add_reason(d, s->text)) {
         return true;
     } else if (s->question && !rule) {
-        maki_digest_task(d, s->text, MAKI_TASK_QUESTION);
+        maki_digest_add_task(d, s->text, MAKI_TASK_QUESTION);
         return false;
     } else if (decision ? !rule || (bits & MAKI_KEYWORD_CHANGE)
                         : !rule && maki_digest_is_decided(d, s->text)) {
@@ -227,14 +227,14 @@ static bool classify_user_sentence(maki_digest *d, const sentence *s)
         insert_with_previous(d, &d->rules, s, MAKI_WEIGHT_ALWAYS);
     } else if (rule) {
         insert(d, &d->rules, s->text, s->question ? SOFT : weight, false);
-        if (decision) maki_digest_override(d, s->text);
+        if (decision) maki_digest_mark_overridden(d, s->text);
     } else if (bits & MAKI_KEYWORD_OPEN) {
-        maki_digest_task(d, s->text, MAKI_TASK_SAID);
+        maki_digest_add_task(d, s->text, MAKI_TASK_SENTENCE);
         return false;
     } else if (bits & (MAKI_KEYWORD_REFER | MAKI_KEYWORD_WISH)) {
         insert(d, &d->rules, s->text, SOFT, false);
     } else {
-        if (bits & MAKI_KEYWORD_NEXT) maki_digest_task(d, s->text, MAKI_TASK_NEXT);
+        if (bits & MAKI_KEYWORD_NEXT) maki_digest_add_task(d, s->text, MAKI_TASK_NEXT);
         return false;
     }
     return true;
@@ -243,15 +243,15 @@ static bool classify_user_sentence(maki_digest *d, const sentence *s)
 /* Does the model only repeat a decision or rule of the last message of a person? */
 static bool repeats_person(maki_digest *d, maki_str text)
 {
-    maki_simhash said = maki_simhash_of(text);
+    maki_term_bitmap said = maki_term_bitmap_of(text);
     maki_text_set *sets[] = { &d->decisions, &d->rules };
     for (size_t k = 0; k < 2; k++) {
         for (size_t i = 0; i < sets[k]->count; i++) {
             const maki_text_item *e = &sets[k]->at[i];
             if (e->last + 1 < d->messages || e->kind != MAKI_BY_USER) continue;
-            maki_simhash of = maki_simhash_of(maki_text_item_text(e));
-            unsigned shared = maki_simhash_similarity(&of, &said);
-            if (shared >= 3 && shared * 2 >= maki_simhash_similarity(&said, &said)) return true;
+            maki_term_bitmap of = maki_term_bitmap_of(maki_text_item_text(e));
+            unsigned shared = maki_term_bitmap_shared(&of, &said);
+            if (shared >= 3 && shared * 2 >= maki_term_bitmap_shared(&said, &said)) return true;
         }
     }
     return false;
@@ -260,13 +260,13 @@ static bool repeats_person(maki_digest *d, maki_str text)
 static bool classify_model_sentence(maki_digest *d, const sentence *s)
 {
     if (s->question)
-        maki_digest_task(d, s->text, MAKI_TASK_QUESTION);
+        maki_digest_add_task(d, s->text, MAKI_TASK_QUESTION);
     else if (s->bits & MAKI_KEYWORD_OPEN)
-        maki_digest_task(d, s->text, MAKI_TASK_SAID);
+        maki_digest_add_task(d, s->text, MAKI_TASK_SENTENCE);
     else if (s->bits & MAKI_KEYWORD_NEXT)
-        maki_digest_task(d, s->text, MAKI_TASK_NEXT);
+        maki_digest_add_task(d, s->text, MAKI_TASK_NEXT);
     else if ((s->bits & MAKI_KEYWORD_SETTLED) && !repeats_person(d, s->text))
-        maki_digest_decision(d, s->text, MAKI_BY_ASSISTANT, 2, s->bits & MAKI_KEYWORD_CHANGE);
+        maki_digest_add_decision(d, s->text, MAKI_BY_ASSISTANT, 2, s->bits & MAKI_KEYWORD_CHANGE);
     else
         return repeats_person(d, s->text);
     return true;
@@ -298,7 +298,7 @@ static sentence read_sentence(maki_digest *d, maki_str text, bool item)
     char copy[MAKI_DIGEST_SENTENCE];
     size_t known = d->fact_count;
     sentence s = { .text = maki_str_trim(text), .item = item };
-    maki_entities_in(text, maki_digest_found, d);
+    maki_entities_in(text, maki_digest_on_entity, d);
     s.bits = maki_keywords_each(&d->keywords, straight_quotes(s.text, copy), detect_reason, &s);
     s.question = is_question(s.text);
     s.score = 2 * (uint32_t)(d->fact_count - known) + maki_digest_score(d, s.text, s.bits);
@@ -315,7 +315,7 @@ static bool insert_point(maki_digest *d, const sentence *s, uint8_t kind)
     if (kind == MAKI_BY_ASSISTANT && s->score < 2) return false;
     if (kind == MAKI_BY_USER && (s->bits & MAKI_KEYWORD_ABOUT) && !s->question) kind = MAKI_ABOUT;
     if (s->score >= MAKI_FOCUS_WEIGHT) kind = MAKI_ABOUT;
-    maki_digest_point(d, s->text, kind, s->score + (kind == MAKI_BY_ASSISTANT ? 0 : asks));
+    maki_digest_add_point(d, s->text, kind, s->score + (kind == MAKI_BY_ASSISTANT ? 0 : asks));
     return kind == MAKI_ABOUT;
 }
 
@@ -342,7 +342,7 @@ static bool opens_list(maki_digest *d, const sentence *s)
     return heading && r->list;
 }
 
-bool maki_digest_sentence(maki_digest *d, maki_str text, bool item)
+bool maki_digest_add_sentence(maki_digest *d, maki_str text, bool item)
 {
     maki_digest_reader *r = &d->reading;
     bool person = r->role != MAKI_ROLE_ASSISTANT, inserted = true;
@@ -358,7 +358,7 @@ bool maki_digest_sentence(maki_digest *d, maki_str text, bool item)
     return inserted && person;
 }
 
-void maki_digest_sentences(maki_digest *d, maki_str text, uint8_t kind)
+void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind)
 {
     while (text.len) {
         size_t n = maki_sentence_len(text);

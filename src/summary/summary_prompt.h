@@ -1,4 +1,4 @@
-/* summary_prompt.h -- the instructions for a model that summarises, in four languages.
+/* summary_prompt.h -- the instructions for a model that summarizes, in four languages.
  *
  * Built-in ones: "standard" (six headings, at most 500 words), "brief" (goal, decisions, context, state and
  * next steps), "task" (decisions, changes, problems, what remains; 30 to 40 % of the length).  Any other text

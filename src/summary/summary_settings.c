@@ -109,9 +109,9 @@ maki_status maki_summary_settings_read(const maki_config *config, maki_str profi
     return st == MAKI_OK ? read_profile(config, profile, out, err) : st;
 }
 
-maki_offline maki_summary_offline(const maki_summary_settings *settings)
+maki_offline_options maki_summary_offline(const maki_summary_settings *settings)
 {
-    maki_offline offline = MAKI_OFFLINE_INIT;
+    maki_offline_options offline = MAKI_OFFLINE_INIT;
     offline.ratio = settings->ratio;
     offline.focus = settings->focus;
     offline.max_tokens = settings->max_tokens;

@@ -29,7 +29,7 @@ extern const maki_summary_settings maki_summary_defaults;
 maki_status maki_summary_settings_read(const maki_config *config, maki_str profile, bool task,
                                        maki_summary_settings *out, maki_err *err) MAKI_MUST_CHECK;
 
-/* The offline summariser with these settings. */
-maki_offline maki_summary_offline(const maki_summary_settings *settings);
+/* The offline summarizer with these settings. */
+maki_offline_options maki_summary_offline(const maki_summary_settings *settings);
 
 #endif

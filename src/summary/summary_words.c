@@ -143,7 +143,7 @@ uint32_t maki_label_number(maki_str line, maki_label label)
 
 /* ---- languages -------------------------------------------------------------------------------------- */
 
-void maki_letters_add(maki_letters *letters, maki_str text)
+void maki_script_counts_add(maki_script_counts *letters, maki_str text)
 {
     bool inside = false;
     size_t len = 0;
@@ -159,7 +159,7 @@ void maki_letters_add(maki_letters *letters, maki_str text)
 }
 
 /* A word of Latin letters counts as two characters: code and names are in texts of every language. */
-maki_lang maki_letters_lang(const maki_letters *l)
+maki_lang maki_script_counts_lang(const maki_script_counts *l)
 {
     uint64_t cjk = l->kana + l->han + l->hangul;
     if (cjk < l->words * 2 || cjk == 0) return MAKI_EN;

@@ -66,10 +66,10 @@ maki_label maki_label_of(maki_str line, maki_str *rest);
 uint32_t maki_label_number(maki_str line, maki_label label);
 
 /* Letters of a conversation, to detect its language. */
-typedef struct maki_letters {
+typedef struct maki_script_counts {
     uint64_t words, kana, han, hangul;
-} maki_letters;
-void maki_letters_add(maki_letters *letters, maki_str text);
-maki_lang maki_letters_lang(const maki_letters *letters);
+} maki_script_counts;
+void maki_script_counts_add(maki_script_counts *letters, maki_str text);
+maki_lang maki_script_counts_lang(const maki_script_counts *letters);
 
 #endif

@@ -50,8 +50,8 @@ static void put_quoted(draft *w, maki_str text)
 /* " (more)", if there is more. */
 static void put_detail(draft *w, const maki_text_item *item)
 {
-    if (item->more_len)
-        maki_buf_print(&w->text, " (%.*s)", MAKI_PRINTED(maki_text_item_more(item)));
+    if (item->detail_len)
+        maki_buf_print(&w->text, " (%.*s)", MAKI_PRINTED(maki_text_item_detail(item)));
 }
 
 /* Format an item as a line; false: the item is not of this kind, discard the text. */
@@ -180,8 +180,8 @@ static bool error_line(draft *w, const maki_text_item *error)
 static bool solved_line(draft *w, const maki_text_item *error)
 {
     put_error(w, error);
-    if (error->more_len)
-        maki_buf_print(&w->text, " → %.*s", MAKI_PRINTED(maki_text_item_more(error)));
+    if (error->detail_len)
+        maki_buf_print(&w->text, " → %.*s", MAKI_PRINTED(maki_text_item_detail(error)));
     return error->state == MAKI_ERROR_SOLVED;
 }
 
@@ -189,11 +189,12 @@ static bool command_line(draft *w, const maki_text_item *run)
 {
     maki_buf_print(&w->text, "`%.*s`: %u %s", MAKI_PRINTED(maki_text_item_text(run)), run->count,
                    label(w, MAKI_LABEL_RUNS));
-    if (run->state == MAKI_RUN_FINE) maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_OK));
+    if (run->state == MAKI_RUN_OK) maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_OK));
     if (run->state == MAKI_RUN_FAILED)
         maki_buf_print(&w->text, ", %s", label(w, MAKI_LABEL_NOT_OK));
     if (run->counters[0]) maki_buf_print(&w->text, " (exit %u)", run->counters[0] - 1);
-    if (run->more_len) maki_buf_print(&w->text, "; %.*s", MAKI_PRINTED(maki_text_item_more(run)));
+    if (run->detail_len)
+        maki_buf_print(&w->text, "; %.*s", MAKI_PRINTED(maki_text_item_detail(run)));
     return true;
 }
 
@@ -222,8 +223,8 @@ static const struct kind {
     bool by_user;     /* what the user said: may use limits->user too */
     unsigned char turn, share;
     size_t
-        set; /* offset of its text set or maki_said; 0: `format` is called once, without an item */
-    format_fn format; /* NULL: a maki_said, quoted */
+        set; /* offset of its text set or maki_bounded_text; 0: `format` is called once, without an item */
+    format_fn format; /* NULL: a maki_bounded_text, quoted */
 } kinds[] = {
 #define SET(field) offsetof(maki_digest, field)
     { MAKI_SEC_CONCEPTS, MAKI_LABEL_RULES, false, true, 0, 100, SET(rules), rule_line },
@@ -261,7 +262,7 @@ static void add_line(draft *w, size_t kind, uint64_t priority, uint32_t sequence
 }
 
 /* Does the text contain a sentence that was overridden later?  Its sentences are among the points. */
-static bool is_outdated(const maki_digest *d, const maki_said *said)
+static bool is_outdated(const maki_digest *d, const maki_bounded_text *said)
 {
     maki_str text = { said->at, said->len };
     for (size_t i = 0; i < d->points.count; i++) {
@@ -275,7 +276,7 @@ static bool is_outdated(const maki_digest *d, const maki_said *said)
 static void format_kind(draft *w, size_t k)
 {
     const void *from = (const char *)w->d + kinds[k].set;
-    const maki_said *said = from;
+    const maki_bounded_text *said = from;
     const maki_text_set *set = from;
     if (kinds[k].set == 0 || !kinds[k].format) {
         w->text.len = 0;

@@ -10,20 +10,20 @@
 #define ELLIPSIS "…"
 
 maki_status maki_text_set_init(maki_text_set *set, maki_arena *arena, size_t capacity,
-                               size_t text_capacity, size_t more_capacity, maki_err *err)
+                               size_t text_capacity, size_t detail_capacity, maki_err *err)
 {
     *set = (maki_text_set){ .capacity = capacity,
                             .text_capacity = text_capacity,
-                            .more_capacity = more_capacity };
+                            .detail_capacity = detail_capacity };
     set->slot_mask = 2 * capacity - 1;
     set->at = maki_arena_array(arena, capacity, sizeof *set->at);
     set->slots = maki_arena_array(arena, 2 * capacity, sizeof *set->slots);
     set->order = maki_arena_array(arena, capacity, sizeof *set->order);
-    char *texts = maki_arena_array(arena, capacity, text_capacity + more_capacity);
+    char *texts = maki_arena_array(arena, capacity, text_capacity + detail_capacity);
     if (!set->at || !set->slots || !set->order || !texts) return maki_arena_status(arena, err);
     for (size_t i = 0; i < capacity; i++) {
-        set->at[i].text = texts + i * (text_capacity + more_capacity);
-        set->at[i].more = set->at[i].text + text_capacity;
+        set->at[i].text = texts + i * (text_capacity + detail_capacity);
+        set->at[i].detail = set->at[i].text + text_capacity;
     }
     return MAKI_OK;
 }
@@ -51,14 +51,14 @@ size_t maki_line_copy(char *out, size_t capacity, maki_str text)
     return text.len + mark;
 }
 
-void maki_text_set_set(const maki_text_set *set, maki_text_item *item, maki_str text)
+void maki_text_set_set_text(const maki_text_set *set, maki_text_item *item, maki_str text)
 {
     item->len = (uint16_t)maki_line_copy(item->text, set->text_capacity, text);
 }
 
-void maki_text_set_set_more(const maki_text_set *set, maki_text_item *item, maki_str text)
+void maki_text_set_set_detail(const maki_text_set *set, maki_text_item *item, maki_str text)
 {
-    item->more_len = (uint16_t)maki_line_copy(item->more, set->more_capacity, text);
+    item->detail_len = (uint16_t)maki_line_copy(item->detail, set->detail_capacity, text);
 }
 
 maki_str maki_text_item_text(const maki_text_item *item)
@@ -66,9 +66,9 @@ maki_str maki_text_item_text(const maki_text_item *item)
     return (maki_str){ item->text, item->len };
 }
 
-maki_str maki_text_item_more(const maki_text_item *item)
+maki_str maki_text_item_detail(const maki_text_item *item)
 {
-    return (maki_str){ item->more, item->more_len };
+    return (maki_str){ item->detail, item->detail_len };
 }
 
 /* The slot where the key is, or the empty one where it would go. */
@@ -103,12 +103,12 @@ static bool has_priority(const maki_text_item *a, const maki_text_item *b)
 static void move_item(maki_text_set *set, size_t from, size_t to)
 {
     maki_text_item moved = set->at[from];
-    char *text = set->at[to].text, *more = set->at[to].more;
+    char *text = set->at[to].text, *detail = set->at[to].detail;
     memcpy(text, moved.text, moved.len);
-    memcpy(more, moved.more, moved.more_len);
+    memcpy(detail, moved.detail, moved.detail_len);
     set->at[to] = moved;
     set->at[to].text = text;
-    set->at[to].more = more;
+    set->at[to].detail = detail;
 }
 
 /* Remove the items with key 0, and close the gaps. */
@@ -153,9 +153,10 @@ maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str tex
         size_t s = slot_of(set, key);
         item = &set->at[set->count];
         set->slots[s] = (uint32_t)++set->count;
-        *item =
-            (maki_text_item){ .key = key, .first = now, .text = item->text, .more = item->more };
-        maki_text_set_set(set, item, text);
+        *item = (maki_text_item){
+            .key = key, .first = now, .text = item->text, .detail = item->detail
+        };
+        maki_text_set_set_text(set, item, text);
     }
     if (item->weight < weight) item->weight = weight;
     item->last = now;

@@ -12,35 +12,35 @@
 #include <stdint.h>
 
 #include "base/arena.h"
-#include "summary/simhash.h"
+#include "summary/term_bitmap.h"
 
 enum { MAKI_TEXT_ITEM_COUNTERS = 3 };
 
 typedef struct maki_text_item {
     uint64_t key;                               /* a hash; equal for equal texts */
     uint64_t link;                              /* the key of an item in another set; 0: none */
-    maki_simhash simhash;                       /* of its text, where the owner compares texts */
+    maki_term_bitmap terms;                     /* of its text, where the owner compares texts */
     uint32_t first, last;                       /* the first and last message that contain it */
     uint32_t count;                             /* how often it was added */
     uint32_t weight;                            /* higher ones are evicted last */
     uint32_t counters[MAKI_TEXT_ITEM_COUNTERS]; /* set by the owner */
     uint8_t kind, state;                        /* set by the owner */
-    uint16_t len, more_len;
-    char *text, *more; /* in the set's own memory */
+    uint16_t len, detail_len;
+    char *text, *detail; /* in the set's own memory */
 } maki_text_item;
 
 typedef struct maki_text_set {
     maki_text_item *at; /* in insertion order */
     size_t count, capacity;
-    size_t text_capacity, more_capacity; /* bytes a text may have */
-    uint32_t *slots;                     /* open addressing: index + 1, or 0 */
+    size_t text_capacity, detail_capacity; /* bytes a text may have */
+    uint32_t *slots;                       /* open addressing: index + 1, or 0 */
     size_t slot_mask;
     uint32_t *order; /* working memory of evict_half */
 } maki_text_set;
 
-/* `capacity` items, a power of two, whose texts have at most `text_capacity` and `more_capacity` bytes. */
+/* `capacity` items, a power of two, whose texts have at most `text_capacity` and `detail_capacity` bytes. */
 maki_status maki_text_set_init(maki_text_set *set, maki_arena *arena, size_t capacity,
-                               size_t text_capacity, size_t more_capacity, maki_err *err);
+                               size_t text_capacity, size_t detail_capacity, maki_err *err);
 
 /* A hash that is the same on every machine. */
 uint64_t maki_text_item_key(maki_str text);
@@ -52,10 +52,10 @@ maki_text_item *maki_text_set_add(maki_text_set *set, uint64_t key, maki_str tex
                                   uint32_t now);
 
 maki_str maki_text_item_text(const maki_text_item *item);
-maki_str maki_text_item_more(const maki_text_item *item);
+maki_str maki_text_item_detail(const maki_text_item *item);
 /* Control characters become spaces; a text that is too long ends in "…", never inside a character. */
-void maki_text_set_set(const maki_text_set *set, maki_text_item *item, maki_str text);
-void maki_text_set_set_more(const maki_text_set *set, maki_text_item *item, maki_str text);
+void maki_text_set_set_text(const maki_text_set *set, maki_text_item *item, maki_str text);
+void maki_text_set_set_detail(const maki_text_set *set, maki_text_item *item, maki_str text);
 void maki_text_set_clear(maki_text_set *set);
 
 /* `text` as one line into out[capacity]; returns its length.  What does not fit ends in "…". */

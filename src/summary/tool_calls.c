@@ -23,14 +23,14 @@ static uint64_t add_file_use(maki_digest *d, maki_str path, maki_str tool, maki_
     };
     path = maki_str_trim(path);
     if (path.len == 0 || path.len > MAKI_ENTITY_MAX) return 0;
-    maki_digest_fact(d, MAKI_FACT_PATH, path);
+    maki_digest_add_fact(d, MAKI_FACT_PATH, path);
     uint64_t key = maki_text_item_key(path);
     maki_text_item *f = maki_text_set_add(&d->files, key, path, weights[kind], d->messages);
     f->counters[0] += kind == MAKI_TOOL_READ;
     f->counters[1] += kind == MAKI_TOOL_EDIT;
     f->counters[2] += kind == MAKI_TOOL_WRITE;
-    f->state = kind == MAKI_TOOL_DELETE ? MAKI_FILE_DELETED : MAKI_FILE_FINE;
-    maki_text_set_set_more(&d->files, f, tool);
+    f->state = kind == MAKI_TOOL_DELETE ? MAKI_FILE_DELETED : MAKI_FILE_OK;
+    maki_text_set_set_detail(&d->files, f, tool);
     if (kind != MAKI_TOOL_READ) {
         d->edited = key;
         d->edited_in = d->messages;
@@ -96,12 +96,12 @@ static uint64_t add_command(maki_digest *d, maki_str command, maki_str tool)
     if (maki_str_has(text, MAKI_LIT("*** Begin Patch"))) return add_patched_files(d, text, tool);
     size_t n = maki_command_name(text, name, sizeof name);
     if (n == 0) return 0;
-    maki_entities_in((maki_str){ name, n }, maki_digest_found, d);
+    maki_entities_in((maki_str){ name, n }, maki_digest_on_entity, d);
     uint64_t key = maki_text_item_key((maki_str){ name, n });
     maki_text_item *run = maki_text_set_add(&d->runs, key, (maki_str){ name, n }, 1, d->messages);
-    run->weight = maki_command_shows((maki_str){ name, n }) ? 1 : 4;
+    run->weight = maki_command_only_displays((maki_str){ name, n }) ? 1 : 4;
     run->state = MAKI_RUN_UNKNOWN;
-    run->more_len = 0;
+    run->detail_len = 0;
     run->counters[0] = 0;
     return key;
 }
@@ -116,7 +116,7 @@ static void task_item(maki_digest *d, maki_str item)
     bool closed = maki_json_true_field(item, "completed") ||
                   maki_json_field_in(item, "status", "completed|done|cancelled|complete|finished");
     if (text.len && !closed)
-        maki_digest_task(d, text_of(text, buffer, sizeof buffer), MAKI_TASK_LIST);
+        maki_digest_add_task(d, text_of(text, buffer, sizeof buffer), MAKI_TASK_LIST);
 }
 
 static void task_line(void *ctx, maki_str line, bool more)
@@ -125,7 +125,7 @@ static void task_line(void *ctx, maki_str line, bool more)
     size_t at = maki_str_find_nocase(line, MAKI_LIT("[ ]"));
     if (at == line.len) at = maki_str_find_nocase(line, MAKI_LIT("[-]"));
     if (at < 4 && at + 3 < line.len && !more)
-        maki_digest_task(ctx, maki_str_from(line, at + 3), MAKI_TASK_LIST);
+        maki_digest_add_task(ctx, maki_str_from(line, at + 3), MAKI_TASK_LIST);
 }
 
 /* The newest list replaces all earlier ones. */
@@ -184,7 +184,7 @@ static uint64_t read_call(maki_digest *d, maki_tool_kind kind, maki_tool_args *a
         return add_patched_files(d, text_of(args->patch, patch, sizeof patch), tool);
     if (args->path.len) {
         maki_str path = text_of(args->path, buffer, sizeof buffer);
-        if (maki_is_path(path)) maki_digest_found(d, MAKI_FACT_PATH, path);
+        if (maki_is_path(path)) maki_digest_on_entity(d, MAKI_FACT_PATH, path);
     }
     return 0;
 }
@@ -197,16 +197,16 @@ static maki_tool_args args_of(maki_digest *d, maki_str input)
     if (maki_json_kind_of(input) != MAKI_JSON_STRING) return maki_tool_args_of(input);
     maki_str text = text_of(input, d->args, sizeof d->args);
     if (maki_json_check(text, &value, NULL) == MAKI_OK) return maki_tool_args_of(value);
-    return maki_tool_args_cut(text);
+    return maki_tool_args_truncated(text);
 }
 
-void maki_digest_call(maki_digest *d, const maki_said_part *part)
+void maki_digest_add_call(maki_digest *d, const maki_message_part *part)
 {
     char buffer[NAME_MAX];
     maki_str tool =
         part->name.len ? text_of(part->name, buffer, sizeof buffer) : (maki_str){ "", 0 };
     maki_tool_args args = args_of(d, part->value);
-    maki_tool_kind kind = maki_tool_kind_by(maki_tool_kind_of(tool), &args);
+    maki_tool_kind kind = maki_tool_kind_by_command(maki_tool_kind_of(tool), &args);
     maki_open_call *call = &d->calls[d->next_call++ % MAKI_DIGEST_CALLS];
     d->tool_calls++;
     *call = (maki_open_call){ .kind = kind, .tool = maki_text_item_key(tool) };
@@ -262,13 +262,13 @@ static void on_line(void *ctx, maki_str line, bool more)
     }
     o->last_len = maki_line_copy(o->last, sizeof o->last, line);
     bool error = (bits & MAKI_KEYWORD_ERROR) && !(bits & MAKI_KEYWORD_NO_ERROR);
-    if (context.counts && !(bits & MAKI_KEYWORD_SHOUT)) {
+    if (context.counts && !(bits & MAKI_KEYWORD_ERROR_LINE)) {
         o->counts_len = maki_line_copy(o->counts, sizeof o->counts, line);
         o->reports_error |= error;
         return;
     }
     if (!error) return;
-    o->reports_error |= (bits & MAKI_KEYWORD_SHOUT) || maki_str_starts(line, MAKI_LIT("FAIL"));
+    o->reports_error |= (bits & MAKI_KEYWORD_ERROR_LINE) || maki_str_starts(line, MAKI_LIT("FAIL"));
     if (o->errors.count == o->errors.capacity) return;
     maki_text_set_add(&o->errors, maki_text_item_key(line), line,
                       bits & MAKI_KEYWORD_GENERIC ? 1 : 4, d->messages);
@@ -278,9 +278,9 @@ static void read_content(maki_digest *d, maki_str content)
 {
     maki_blocks blocks = maki_content_blocks(content);
     maki_str block;
-    maki_said_part part;
+    maki_message_part part;
     while (maki_blocks_next(&blocks, &block)) {
-        if (maki_said_part_of(block, &part) && part.kind == MAKI_SAID_TEXT)
+        if (maki_message_part_of_block(block, &part) && part.kind == MAKI_PART_TEXT)
             maki_line_reader_string(&d->lines, part.value, on_line, d);
     }
 }
@@ -310,10 +310,10 @@ static bool comes_from(maki_digest *d, const maki_text_item *error, uint64_t lin
 {
     if (error->link == link) return true;
     maki_text_item *failed = run ? maki_text_set_find(&d->runs, error->link) : NULL;
-    return failed && maki_command_covers(maki_text_item_text(run), maki_text_item_text(failed));
+    return failed && maki_command_includes(maki_text_item_text(run), maki_text_item_text(failed));
 }
 
-void maki_digest_solved(maki_digest *d, uint64_t link)
+void maki_digest_mark_solved(maki_digest *d, uint64_t link)
 {
     const maki_text_item *run = maki_text_set_find(&d->runs, link);
     for (size_t i = 0; link && i < d->errors.count; i++) {
@@ -322,7 +322,7 @@ void maki_digest_solved(maki_digest *d, uint64_t link)
         e->state = MAKI_ERROR_SOLVED;
         maki_text_item *file =
             d->edited_in >= e->last ? maki_text_set_find(&d->files, d->edited) : NULL;
-        if (file) maki_text_set_set_more(&d->errors, e, maki_text_item_text(file));
+        if (file) maki_text_set_set_detail(&d->errors, e, maki_text_item_text(file));
     }
 }
 
@@ -336,27 +336,27 @@ static void add_errors(maki_digest *d, uint64_t link)
     for (size_t i = 0; i < o->errors.count; i++) {
         const maki_text_item *line = &o->errors.at[i];
         if (line->weight > 1 || !special)
-            maki_digest_error(d, maki_text_item_text(line), link, line->weight);
+            maki_digest_add_error(d, maki_text_item_text(line), link, line->weight);
     }
-    if (o->errors.count == 0) maki_digest_error(d, (maki_str){ o->last, o->last_len }, link, 4);
+    if (o->errors.count == 0) maki_digest_add_error(d, (maki_str){ o->last, o->last_len }, link, 4);
 }
 
 static void finish_run(maki_digest *d, uint64_t link, bool is_error)
 {
     maki_outcome *o = &d->outcome;
     maki_text_item *run = maki_text_set_find(&d->runs, link);
-    bool displays = run && maki_command_shows(maki_text_item_text(run));
+    bool displays = run && maki_command_only_displays(maki_text_item_text(run));
     bool failed = o->has_code ? o->code != 0 : is_error || (o->reports_error && !displays);
     if (displays && !is_error) failed = false; /* "grep" that finds nothing ends with 1 */
     if (run) {
-        run->state = failed ? MAKI_RUN_FAILED : MAKI_RUN_FINE;
+        run->state = failed ? MAKI_RUN_FAILED : MAKI_RUN_OK;
         run->counters[0] = o->has_code ? o->code + 1 : 0;
-        maki_text_set_set_more(&d->runs, run, (maki_str){ o->counts, o->counts_len });
+        maki_text_set_set_detail(&d->runs, run, (maki_str){ o->counts, o->counts_len });
     }
     if (failed) {
         add_errors(d, link);
     } else {
-        maki_digest_solved(d, link);
+        maki_digest_mark_solved(d, link);
     }
 }
 
@@ -377,9 +377,9 @@ static void finish_other(maki_digest *d, const maki_open_call *call, bool is_err
     maki_text_item *file = uses_file(call->kind) ? maki_text_set_find(&d->files, call->link) : NULL;
     if (is_error || reports_failure(d)) {
         if (file) file->state = MAKI_FILE_FAILED;
-        maki_digest_error(d, (maki_str){ o->first, o->first_len }, call->link, 4);
+        maki_digest_add_error(d, (maki_str){ o->first, o->first_len }, call->link, 4);
     } else {
-        maki_digest_solved(d, call->link);
+        maki_digest_mark_solved(d, call->link);
     }
 }
 
@@ -392,7 +392,7 @@ static maki_open_call find_call(const maki_digest *d, maki_str id)
     return (maki_open_call){ 0 };
 }
 
-void maki_digest_result(maki_digest *d, const maki_said_part *part)
+void maki_digest_add_result(maki_digest *d, const maki_message_part *part)
 {
     maki_outcome *o = &d->outcome;
     maki_str content = part->value;

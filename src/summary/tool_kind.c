@@ -103,7 +103,7 @@ static bool find_string(maki_str head, maki_str key, maki_str *value)
     return false;
 }
 
-maki_tool_args maki_tool_args_cut(maki_str head)
+maki_tool_args maki_tool_args_truncated(maki_str head)
 {
     maki_tool_args args = { 0 };
     for (size_t i = 0; i < KEYS; i++) {
@@ -116,7 +116,7 @@ maki_tool_args maki_tool_args_cut(maki_str head)
     return args;
 }
 
-maki_tool_kind maki_tool_kind_by(maki_tool_kind kind, maki_tool_args *args)
+maki_tool_kind maki_tool_kind_by_command(maki_tool_kind kind, maki_tool_args *args)
 {
     static const struct {
         const char *verbs;
@@ -169,7 +169,7 @@ size_t maki_command_name(maki_str command, char *out, size_t capacity)
     return n;
 }
 
-bool maki_command_covers(maki_str whole, maki_str part)
+bool maki_command_includes(maki_str whole, maki_str part)
 {
     if (whole.len == 0 || !maki_str_starts(part, whole)) return false;
     if (part.len == whole.len) return true;
@@ -188,7 +188,7 @@ bool maki_command_covers(maki_str whole, maki_str part)
     return true;
 }
 
-bool maki_command_shows(maki_str name)
+bool maki_command_only_displays(maki_str name)
 {
     const char *words =
         "cat |grep |rg |sed |head |tail |ls|find |git log|git diff|awk |less |echo |wc |"

@@ -32,16 +32,16 @@ maki_tool_kind maki_tool_kind_of(maki_str name);
 /* From the arguments, a JSON object that was checked. */
 maki_tool_args maki_tool_args_of(maki_str input);
 /* From truncated arguments: those that are complete. */
-maki_tool_args maki_tool_args_cut(maki_str head);
+maki_tool_args maki_tool_args_truncated(maki_str head);
 /* One tool may do several things: then its argument `command` says which ("view", "create"). */
-maki_tool_kind maki_tool_kind_by(maki_tool_kind kind, maki_tool_args *args);
+maki_tool_kind maki_tool_kind_by_command(maki_tool_kind kind, maki_tool_args *args);
 
 /* The name of a command: one line without a leading "cd", and without a redirection or pipe at its end.
  * Two runs of one command have the same.  Returns its length in out[capacity]. */
 size_t maki_command_name(maki_str command, char *out, size_t capacity);
 /* Does a run of `whole` include one of `part` ("npm test" and "npm test -- cart")?  Both are names. */
-bool maki_command_covers(maki_str whole, maki_str part);
+bool maki_command_includes(maki_str whole, maki_str part);
 /* Does this command only display files or text?  Then its output does not show whether it failed. */
-bool maki_command_shows(maki_str name);
+bool maki_command_only_displays(maki_str name);
 
 #endif

@@ -87,8 +87,8 @@ static inline size_t maki_merge_rank(maki_pairs pairs, maki_merge_scratch *m, si
         }
         from += 2;
         ids[to] = rank;
-        ranks[to] = from < n ? maki_pair(pairs, rank, ids[from]) : MAKI_NO_TOKEN;
-        if (to) ranks[to - 1] = maki_pair(pairs, ids[to - 1], rank);
+        ranks[to] = from < n ? maki_pair_merged(pairs, rank, ids[from]) : MAKI_NO_TOKEN;
+        if (to) ranks[to - 1] = maki_pair_merged(pairs, ids[to - 1], rank);
     }
     return to;
 }

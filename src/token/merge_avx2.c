@@ -65,10 +65,10 @@ AVX2_INLINE void merge_at(maki_pairs pairs, lane *l, unsigned at, uint32_t rank)
     uint64_t rest = _blsr_u64(after), before = _bzhi_u64(l->begins, at);
     l->ids[at] = rank;
     l->ranks[second] = MAKI_NO_TOKEN;
-    l->ranks[at] = rest ? maki_pair(pairs, rank, l->ids[_tzcnt_u64(rest)]) : MAKI_NO_TOKEN;
+    l->ranks[at] = rest ? maki_pair_merged(pairs, rank, l->ids[_tzcnt_u64(rest)]) : MAKI_NO_TOKEN;
     if (before) {
         unsigned first = WIDTH - 1 - (unsigned)_lzcnt_u64(before);
-        l->ranks[first] = maki_pair(pairs, l->ids[first], rank);
+        l->ranks[first] = maki_pair_merged(pairs, l->ids[first], rank);
     }
     l->begins &= ~(1ull << second);
 }

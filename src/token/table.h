@@ -6,7 +6,7 @@
  *
  *     offsets   u32[tokens + 1]   where the bytes of each token begin in `bytes`; by id - first_id
  *     bytes     the bytes of all tokens, one after the other
- *     hash      u32[buckets]      the perfect hash of pairs: see maki_pair
+ *     hash      u32[buckets]      the perfect hash of pairs: see maki_pair_merged
  *     pairs     u64[slots]        left (20 bits), right (20 bits), merged (24 bits)
  *     begin     u32[65536]        the token of two bytes, or MAKI_NO_TOKEN, by first << 8 | second
  *     joins     u8[32 KB]         bits: which pairs of CJK characters some token joins
@@ -92,7 +92,7 @@ static inline maki_pairs maki_table_pairs(const maki_table *table)
  * A bucket holds a few pairs: in its lower half the shift that puts them into slots of their own, in
  * its upper half a Bloom filter.  Most lookups are of pairs that do not exist, and the filter answers most of those: then
  * slot 0 is read, which is in the cache and does not match, so that no branch has to be predicted. */
-static inline uint32_t maki_pair(maki_pairs in, uint32_t left, uint32_t right)
+static inline uint32_t maki_pair_merged(maki_pairs in, uint32_t left, uint32_t right)
 {
     uint64_t key = maki_pair_key(left, right), hash = maki_pair_hash(key);
     uint32_t bucket = in.buckets[maki_pair_place((uint32_t)(hash >> 32), in.bucket_count)];

@@ -22,7 +22,7 @@ static maki_tool read_tool(maki_str json)
     return tool;
 }
 
-maki_tool_list maki_tools_of(maki_str tools)
+maki_tool_list maki_tool_list_of(maki_str tools)
 {
     maki_tool_list list = { 0 };
     if (tools.len && maki_json_kind_of(tools) == MAKI_JSON_ARRAY)
@@ -30,7 +30,7 @@ maki_tool_list maki_tools_of(maki_str tools)
     return list;
 }
 
-bool maki_tools_next(maki_tool_list *list, maki_tool *out)
+bool maki_tool_list_next(maki_tool_list *list, maki_tool *out)
 {
     maki_json_item item;
     for (;;) {

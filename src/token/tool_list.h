@@ -33,8 +33,8 @@ typedef struct maki_tool_list {
     maki_json_iter outer, inner;
 } maki_tool_list;
 
-maki_tool_list maki_tools_of(maki_str tools); /* any JSON: only an array has tools */
-bool maki_tools_next(maki_tool_list *list, maki_tool *out);
+maki_tool_list maki_tool_list_of(maki_str tools); /* any JSON: only an array has tools */
+bool maki_tool_list_next(maki_tool_list *list, maki_tool *out);
 
 /* Its schema, or one without arguments. */
 maki_str maki_tool_schema(const maki_tool *tool);

@@ -126,11 +126,11 @@ maki_status maki_count_tools(maki_tokenizer *t, const maki_family *family, maki_
                              uint64_t *tokens, maki_err *err)
 {
     counting s = { .t = t, .err = err };
-    maki_tool_list list = maki_tools_of(tools);
+    maki_tool_list list = maki_tool_list_of(tools);
     maki_tool tool;
     maki_status st = MAKI_OK;
     bool as_lines = family->tools != MAKI_TOOLS_JSON, any = false;
-    while (st == MAKI_OK && maki_tools_next(&list, &tool)) {
+    while (st == MAKI_OK && maki_tool_list_next(&list, &tool)) {
         if (!tool.body.len || maki_tool_is_provider_defined(&tool)) continue;
         any = true;
         st = as_lines ? add_lines(&s, &tool, family->tools == MAKI_TOOLS_LINES_7 ? 7 : 10)

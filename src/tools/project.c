@@ -235,7 +235,7 @@ static maki_status read_tools(maki_str array, maki_arena *arena, maki_projection
     return MAKI_OK;
 }
 
-maki_status maki_project(const maki_project_in *in, maki_arena *arena, maki_projection *out,
+maki_status maki_project(const maki_project_input *in, maki_arena *arena, maki_projection *out,
                          maki_err *err)
 {
     maki_str enums = in->production_enums.len ? in->production_enums : maki_str_of(default_enums);

@@ -12,14 +12,14 @@
 #define MAKI_TOOL_BUDGET 2000.0 /* tokens for definitions */
 #define MAKI_TOOL_URGENT 5      /* tools shown when the task is urgent */
 
-typedef struct maki_project_in {
+typedef struct maki_project_input {
     maki_str tools;       /* a JSON array of objects with a name */
     maki_str phase;       /* not escaped */
     maki_str permissions; /* a JSON array of strings, or len 0 */
     bool production;
     bool urgent;
     maki_str production_enums; /* {tool: {argument: [values]}}, or len 0 for the default ones */
-} maki_project_in;
+} maki_project_input;
 
 typedef struct maki_projected {
     maki_str raw;   /* the definition of the input */
@@ -33,6 +33,6 @@ typedef struct maki_projection {
     size_t count;
 } maki_projection;
 
-maki_status maki_project(const maki_project_in *in, maki_arena *arena, maki_projection *out,
+maki_status maki_project(const maki_project_input *in, maki_arena *arena, maki_projection *out,
                          maki_err *err);
 #endif

@@ -127,7 +127,7 @@ const maki_protocol_spec maki_anthropic_protocol = {
     .fields = { [MAKI_FIELD_SYSTEM] = "system",
                 [MAKI_FIELD_MAX_TOKENS] = "max_tokens",
                 [MAKI_FIELD_METADATA] = "metadata" },
-    .read_item = maki_verbatim_item,
+    .read_item = maki_copy_item,
     .on_event = on_event,
     .on_body = on_body,
     .on_end = on_end,

@@ -333,7 +333,7 @@ static void add_role(canon *c, maki_str role)
 static void add_message(canon *c, maki_str row)
 {
     const maki_content_parts parts = maki_content_parts_of(row);
-    c->from_user = parts.speaker == MAKI_SPEAKER_USER;
+    c->from_user = parts.author == MAKI_AUTHOR_USER;
     add_role(c, parts.role);
     add_parts(c, parts, 0);
     if (maki_is_string(parts.refusal)) add_text(c, parts.refusal);
@@ -353,8 +353,9 @@ static maki_status hash_row(canon *c, const unsigned char before[MAKI_PREFIX_LEN
     return c->status;
 }
 
-maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
-                            maki_str row, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
+maki_status maki_canonical_hash_next(const maki_env *env,
+                                     const unsigned char before[MAKI_PREFIX_LEN], maki_str row,
+                                     unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
 {
     canon c = { .env = env, .err = err };
     return hash_row(&c, before, row, out);

@@ -20,8 +20,9 @@ enum { MAKI_PREFIX_LEN = 16 };
 
 /* Hash a row into the prefix `before`: all zeros for the first row.  `out` may be `before`.  `row` is a message in either
  * shape of the log, checked JSON.  Fails only when out of memory, or when a temporary file cannot be written. */
-maki_status maki_canon_next(const maki_env *env, const unsigned char before[MAKI_PREFIX_LEN],
-                            maki_str row, unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
+maki_status maki_canonical_hash_next(const maki_env *env,
+                                     const unsigned char before[MAKI_PREFIX_LEN], maki_str row,
+                                     unsigned char out[MAKI_PREFIX_LEN], maki_err *err)
     MAKI_MUST_CHECK;
 
 /* Both prefixes of a conversation; equal as long as no message of it had a reminder. */
@@ -30,7 +31,7 @@ typedef struct maki_canon_prefix {
     unsigned char stripped[MAKI_PREFIX_LEN]; /* without reminders */
 } maki_canon_prefix;
 
-/* Hash a row into both.  Fails as maki_canon_next() does, and then *prefix is unchanged. */
+/* Hash a row into both.  Fails as maki_canonical_hash_next() does, and then *prefix is unchanged. */
 maki_status maki_canon_add(const maki_env *env, maki_canon_prefix *prefix, maki_str row,
                            maki_err *err) MAKI_MUST_CHECK;
 

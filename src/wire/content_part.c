@@ -1,5 +1,5 @@
 /* content_part.c -- parse a row lazily, one part at a time, reading its bytes once: all used fields of a row, a
- * block or a call are found in one pass (maki_members_rest).  Values of the wrong type count as missing. */
+ * block or a call are found in one pass (maki_member_rest).  Values of the wrong type count as missing. */
 #include "wire/content_part.h"
 
 static const maki_str none = { "", 0 };
@@ -211,13 +211,13 @@ enum {
 };
 /* clang-format on */
 
-maki_speaker maki_speaker_of(maki_str role)
+maki_author maki_author_of(maki_str role)
 {
-    if (!maki_is_string(role)) return MAKI_SPEAKER_NONE;
-    if (maki_json_text_is(role, MAKI_LIT("assistant"))) return MAKI_SPEAKER_ASSISTANT;
+    if (!maki_is_string(role)) return MAKI_AUTHOR_NONE;
+    if (maki_json_text_is(role, MAKI_LIT("assistant"))) return MAKI_AUTHOR_ASSISTANT;
     bool system = maki_json_text_is(role, MAKI_LIT("system")) ||
                   maki_json_text_is(role, MAKI_LIT("developer"));
-    return system ? MAKI_SPEAKER_SYSTEM : MAKI_SPEAKER_USER;
+    return system ? MAKI_AUTHOR_SYSTEM : MAKI_AUTHOR_USER;
 }
 
 static maki_content_part result_of(const maki_str *v, maki_str original)
@@ -249,14 +249,14 @@ maki_content_parts maki_content_parts_of(maki_str row)
         thinking_fields[0], thinking_fields[1],     thinking_fields[2]
     };
     maki_str v[ROW_FIELDS];
-    if (!maki_is_object(row)) return (maki_content_parts){ .speaker = MAKI_SPEAKER_NONE };
+    if (!maki_is_object(row)) return (maki_content_parts){ .author = MAKI_AUTHOR_NONE };
     maki_member_each(row, names, v, ROW_FIELDS);
     maki_str original = maki_is_object(v[ROW_ORIGINAL]) ? v[ROW_ORIGINAL] : none;
     bool tool =
         maki_is_text(v[ROLE], MAKI_LIT("tool")) || maki_is_text(v[ROLE], MAKI_LIT("function"));
     maki_content_parts p = { 0 };
     if (!tool) p = maki_content_parts_in(v[BODY]);
-    p.speaker = maki_speaker_of(v[ROLE]);
+    p.author = maki_author_of(v[ROLE]);
     p.role = string_or_none(v[ROLE]);
     p.name = string_or_none(v[ROW_NAME]);
     p.refusal = v[ROW_REFUSAL];
@@ -264,8 +264,8 @@ maki_content_parts maki_content_parts_of(maki_str row)
     p.original = original;
     p.is_result = tool;
     if (tool) p.result = result_of(v, original);
-    if (p.speaker == MAKI_SPEAKER_ASSISTANT) read_assistant_fields(&p, v);
-    if (p.speaker == MAKI_SPEAKER_USER && !tool) p.images = maki_array_items(v[IMAGES]);
+    if (p.author == MAKI_AUTHOR_ASSISTANT) read_assistant_fields(&p, v);
+    if (p.author == MAKI_AUTHOR_USER && !tool) p.images = maki_array_items(v[IMAGES]);
     return p;
 }
 
@@ -287,7 +287,7 @@ static bool next_block(maki_content_parts *p, maki_content_part *out)
     }
     if (maki_json_enter(&p->blocks, &fields)) { /* usually an object: read in one pass */
         maki_str v[FIELDS];
-        maki_members_rest(&fields, block_names, v, FIELDS);
+        maki_member_rest(&fields, block_names, v, FIELDS);
         read_fields(maki_json_leave(&p->blocks, &fields), v, out);
         return true;
     }
@@ -302,7 +302,7 @@ static bool next_call(maki_content_parts *p, maki_content_part *out)
     maki_json_iter fields;
     maki_json_item item;
     if (maki_json_enter(&p->calls, &fields)) {
-        maki_members_rest(&fields, call_names, values, CALL_FIELDS);
+        maki_member_rest(&fields, call_names, values, CALL_FIELDS);
         call = maki_json_leave(&p->calls, &fields);
     } else if (maki_json_next(&p->calls, &item)) {
         call = item.value;
@@ -350,7 +350,7 @@ bool maki_content_parts_has_call(const maki_content_parts *parts)
 {
     maki_content_parts rest = *parts;
     maki_content_part part;
-    if (rest.speaker != MAKI_SPEAKER_ASSISTANT) return false;
+    if (rest.author != MAKI_AUTHOR_ASSISTANT) return false;
     while (maki_content_parts_next(&rest, &part)) {
         if (part.kind == MAKI_CONTENT_CALL) return true;
     }

@@ -48,19 +48,19 @@ typedef struct maki_content_part {
 } maki_content_part;
 
 /* The author.  A tool's row is a user's message whose parts are results. */
-typedef enum maki_speaker {
-    MAKI_SPEAKER_NONE, /* not a message */
-    MAKI_SPEAKER_SYSTEM,
-    MAKI_SPEAKER_USER,
-    MAKI_SPEAKER_ASSISTANT
-} maki_speaker;
+typedef enum maki_author {
+    MAKI_AUTHOR_NONE, /* not a message */
+    MAKI_AUTHOR_SYSTEM,
+    MAKI_AUTHOR_USER,
+    MAKI_AUTHOR_ASSISTANT
+} maki_author;
 
 /* Of the field `role`, a JSON string. */
-maki_speaker maki_speaker_of(maki_str role);
+maki_author maki_author_of(maki_str role);
 
 /* An iterator over a row: a copy of it continues from the same position. */
 typedef struct maki_content_parts {
-    maki_speaker speaker;
+    maki_author author;
     maki_str role, name;     /* JSON strings; len 0: missing */
     maki_str refusal, audio; /* JSON values; the same */
     maki_str original;       /* of the row, and of its calls and results */

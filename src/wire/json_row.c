@@ -38,8 +38,7 @@ static size_t find_name(maki_str key, const maki_str *names, size_t count)
     return i;
 }
 
-void maki_members_rest(maki_json_iter *fields, const maki_str *names, maki_str *values,
-                       size_t count)
+void maki_member_rest(maki_json_iter *fields, const maki_str *names, maki_str *values, size_t count)
 {
     maki_json_item item;
     for (size_t i = 0; i < count; i++)
@@ -55,7 +54,7 @@ void maki_members_rest(maki_json_iter *fields, const maki_str *names, maki_str *
 void maki_member_each(maki_str object, const maki_str *names, maki_str *values, size_t count)
 {
     maki_json_iter fields = maki_json_items(object);
-    maki_members_rest(&fields, names, values, count);
+    maki_member_rest(&fields, names, values, count);
 }
 
 maki_str maki_member_any(maki_str object, const char *names)

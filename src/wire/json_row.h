@@ -15,8 +15,8 @@ maki_str maki_member_any(maki_str object, const char *names);
 /* Several fields in one pass: values[i] is maki_member of names[i]. */
 void maki_member_each(maki_str object, const maki_str *names, maki_str *values, size_t count);
 /* The same for the remaining fields of an object that was entered (maki_json_enter). */
-void maki_members_rest(maki_json_iter *fields, const maki_str *names, maki_str *values,
-                       size_t count);
+void maki_member_rest(maki_json_iter *fields, const maki_str *names, maki_str *values,
+                      size_t count);
 /* Is this key (escaped) one of these names? */
 bool maki_key_in(maki_str key, const char *names);
 /* A count: 0 when it is missing, not a number or negative. */

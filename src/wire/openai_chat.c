@@ -40,8 +40,8 @@ static void add_call(maki_wire_reply *r, maki_str delta)
     set_once(&part->fields, id_name, maki_json_string(delta, "id"));
     set_once(&part->fields, type_name, maki_json_string(delta, "type"));
     maki_json_assembler_merge(&part->fields, delta, "index id type function");
-    set_once(&part->inner, name_name, maki_json_string(function, "name"));
-    maki_json_assembler_merge(&part->inner, function, "name");
+    set_once(&part->nested, name_name, maki_json_string(function, "name"));
+    maki_json_assembler_merge(&part->nested, function, "name");
     maki_reply_emit_call(r, part, maki_member(function, name_name), maki_json_string(delta, "id"));
     maki_reply_emit_input(r, part, maki_member(function, MAKI_LIT("arguments")));
 }
@@ -232,7 +232,7 @@ const maki_protocol_spec maki_chat_protocol = {
     .fields = { [MAKI_FIELD_MAX_TOKENS] = "max_tokens max_completion_tokens",
                 [MAKI_FIELD_METADATA] = "metadata",
                 [MAKI_FIELD_CLIENT_ID] = "prompt_cache_key" },
-    .read_item = maki_verbatim_item,
+    .read_item = maki_copy_item,
     .on_event = on_event,
     .on_body = on_body,
     .on_end = on_end,

@@ -44,7 +44,7 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
     if (single) return maki_request_reader_wrong_type(r);
     if (!maki_is_object(item)) return maki_request_reader_fail(r, "must be an object");
     if (maki_item_is_reasoning(item)) return defer_reasoning(r, item);
-    if (maki_item_is_reference(item)) r->mark.by_reference = true;
+    if (maki_item_is_reference(item)) r->checkpoint.by_reference = true;
     if (maki_item_is_assistant(item))
         st = maki_spool_text(&r->reasoning, &reasoning, r->err);
     else
@@ -58,12 +58,12 @@ static maki_status read_item(maki_request_reader *r, maki_str item, bool single)
 
 /* ---- replies ------------------------------------------------------------------------------------------ */
 
-/* Deltas, by type of event: texts of a message or of reasoning are collected in the part's `inner`, in case the
+/* Deltas, by type of event: texts of a message or of reasoning are collected in the part's `nested`, in case the
  * stream is truncated; others are fields of the item. */
 static const struct delta_row {
     maki_str type;
     maki_str field;
-    bool inner;
+    bool nested;
     maki_delta_kind kind;
 } delta_rows[] = {
     /* clang-format off */
@@ -102,7 +102,7 @@ static void item_done(maki_wire_reply *r, maki_str value)
     if (!maki_is_object(maki_member(value, MAKI_LIT("item")))) return;
     if (part) {
         maki_json_assembler_free(&part->fields);
-        maki_json_assembler_free(&part->inner);
+        maki_json_assembler_free(&part->nested);
     }
     item_added(r, value);
     part = maki_reply_find_part(r, index_of(value));
@@ -119,7 +119,7 @@ static void item_delta(maki_wire_reply *r, const struct delta_row *row, maki_str
         maki_reply_emit_input(r, part, delta);
     else
         maki_reply_emit(r, row->kind, delta);
-    maki_json_assembler_add(row->inner ? &part->inner : &part->fields, MAKI_ASSEMBLE_TEXT,
+    maki_json_assembler_add(row->nested ? &part->nested : &part->fields, MAKI_ASSEMBLE_TEXT,
                             row->field, delta);
 }
 
@@ -196,7 +196,7 @@ static void assemble_blocks(maki_wire_reply *r, maki_open_part *part, maki_str f
     maki_sticky_begin(&r->failure, maki_spool_sink(&list), &w);
     maki_jw_array(&w);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
-        maki_str text = maki_json_assembler_get(&part->inner, blocks[i].source);
+        maki_str text = maki_json_assembler_get(&part->nested, blocks[i].source);
         if (text.len == 0 || !maki_str_is(blocks[i].field, field)) continue;
         maki_jw_print(&w, "{'type':%s", blocks[i].type);
         maki_jw_key(&w, blocks[i].text);
@@ -213,10 +213,10 @@ static void end_items(maki_wire_reply *r)
 {
     for (size_t i = 0; i < r->part_count; i++) {
         maki_open_part *part = r->parts[i];
-        if (part->inner.count == 0) continue;
+        if (part->nested.count == 0) continue;
         assemble_blocks(r, part, MAKI_LIT("content"));
         assemble_blocks(r, part, MAKI_LIT("summary"));
-        maki_json_assembler_free(&part->inner);
+        maki_json_assembler_free(&part->nested);
     }
     maki_reply_flush(r, true);
 }

@@ -70,24 +70,25 @@ struct maki_protocol_spec {
 /* Where the system prompt goes. */
 typedef enum maki_system_place {
     MAKI_SYSTEM_IN_MESSAGES, /* as messages */
-    MAKI_SYSTEM_STRING, /* one string in the field `system_open`; system messages of the log stay messages */
-    MAKI_SYSTEM_LIST /* a list apart from the messages, between `system_open` and `system_close` */
+    MAKI_SYSTEM_STRING, /* one string in the field `system_field`; system messages of the log stay messages */
+    MAKI_SYSTEM_LIST /* a list apart from the messages, between `system_prefix` and `system_suffix` */
 } maki_system_place;
 
-/* How a request is written.  Shapes: base/json_print.h. */
+/* How a request is written.  Formats: base/json_print.h. */
 struct maki_protocol_writing {
-    maki_shape shape;      /* of messages */
-    size_t id_max;         /* characters of an id; 0: no limit */
-    bool ids_unique;       /* ids must be unique in a request */
-    bool ids_alphanumeric; /* only letters, digits, _ and - */
+    maki_message_format format; /* of messages */
+    size_t id_max;              /* characters of an id; 0: no limit */
+    bool ids_unique;            /* ids must be unique in a request */
+    bool ids_alphanumeric;      /* only letters, digits, _ and - */
     maki_system_place system_place;
-    const char *system_open, *system_close;
+    const char *system_field, *system_prefix, *system_suffix;
     bool system_blocks; /* items of the list are blocks with a type */
     bool old_functions; /* it has the older form of tools (maki_request.functions) */
     /* Write the fields before the system prompt and the messages; those after the tools (NULL: none). */
     void (*first_fields)(maki_jw *w, const maki_request *request);
     void (*last_fields)(maki_jw *w, const maki_request *request);
-    const char *tools_open, *tools_close; /* around the tools that the client runs; NULL: nothing */
+    const char *tools_prefix,
+        *tools_suffix; /* around the tools that the client runs; NULL: nothing */
     void (*tool)(maki_jw *w, const maki_request *request, const maki_tool *tool);
     bool (*is_provider_run)(
         const maki_tool *tool); /* does the provider run this tool itself?  NULL: none */

@@ -1,7 +1,7 @@
-/* read.c -- parse the body of a request: fields into the mark, items of the message array to the protocol.
+/* read.c -- parse the body of a request: fields into the checkpoint, items of the message array to the protocol.
  *
  * The new bytes are read twice: the first pass validates the JSON, the second finds fields and messages and relies on the
- * first.  A mark is always right after a message, where the same two containers are open: the body's object and
+ * first.  A checkpoint is always right after a message, where the same two containers are open: the body's object and
  * the array of messages.  This is all the state that the validator needs to resume. */
 #include "wire/protocol.h"
 
@@ -52,7 +52,7 @@ static maki_str client_id_in(maki_str metadata)
 
 static maki_status set_field(maki_request_reader *r, maki_field field, maki_str value)
 {
-    maki_wire_mark *m = &r->mark;
+    maki_wire_checkpoint *m = &r->checkpoint;
     maki_str id = { "", 0 };
     bool null = maki_json_kind_of(value) == MAKI_JSON_NULL;
     if (null) value.len = 0;
@@ -109,40 +109,41 @@ static maki_status read_field(maki_request_reader *r, maki_str key, maki_str val
 maki_status maki_request_reader_fail(maki_request_reader *r, const char *why)
 {
     return maki_fail(r->err, MAKI_INVALID, "%s[%llu] %s", r->protocol->messages,
-                     (unsigned long long)r->mark.messages, why);
+                     (unsigned long long)r->checkpoint.messages, why);
 }
 
 maki_status maki_request_reader_wrong_type(maki_request_reader *r)
 {
-    return maki_request_reader_fail(r, "must stand in an array");
+    return maki_request_reader_fail(r, "must be in an array");
 }
 
-maki_status maki_verbatim_item(maki_request_reader *r, maki_str item, bool single)
+maki_status maki_copy_item(maki_request_reader *r, maki_str item, bool single)
 {
     return single ? maki_request_reader_wrong_type(r) : maki_request_reader_emit(r, item);
 }
 
 maki_json_iter maki_request_reader_last_turn(const maki_request_reader *r)
 {
-    if (r->mark.turn == 0) return (maki_json_iter){ 0 };
-    return (maki_json_iter){ .at = r->body.ptr + r->mark.turn, .end = r->body.ptr + r->mark.at };
+    if (r->checkpoint.turn == 0) return (maki_json_iter){ 0 };
+    return (maki_json_iter){ .at = r->body.ptr + r->checkpoint.turn,
+                             .end = r->body.ptr + r->checkpoint.at };
 }
 
 /* `item`: the span of the body that became the row; len 0: reading cannot resume after it. */
 static maki_status emit_row(maki_request_reader *r, maki_str row, maki_str item)
 {
-    maki_wire_mark *m = &r->mark;
+    maki_wire_checkpoint *m = &r->checkpoint;
     maki_str role = maki_json_string(row, "role");
     if (role.len == 0) return maki_request_reader_fail(r, "must be an object with a role");
-    maki_speaker speaker = maki_speaker_of(role);
-    bool system = speaker == MAKI_SPEAKER_SYSTEM;
+    maki_author author = maki_author_of(role);
+    bool system = author == MAKI_AUTHOR_SYSTEM;
     if (!system) m->began = true;
     m->messages++;
     if (item.len) {
         size_t start = (size_t)(item.ptr - r->body.ptr);
-        if (speaker == MAKI_SPEAKER_ASSISTANT) m->turn = start;
+        if (author == MAKI_AUTHOR_ASSISTANT) m->turn = start;
         m->at = start + item.len;
-        if (r->caller_mark) *r->caller_mark = *m;
+        if (r->caller_checkpoint) *r->caller_checkpoint = *m;
     }
     maki_wire_message message = { .row = row,
                                   .verbatim = row.ptr == item.ptr,
@@ -200,7 +201,7 @@ static maki_status read_items(maki_request_reader *r, maki_json_iter *c)
 static maki_status read_messages(maki_request_reader *r, maki_json_iter *c)
 {
     maki_json_item value;
-    if (r->found) return maki_fail(r->err, MAKI_INVALID, "%s stands twice", r->protocol->messages);
+    if (r->found) return maki_fail(r->err, MAKI_INVALID, "%s occurs twice", r->protocol->messages);
     r->found = true;
     if (*c->at == '[') {
         c->at++;
@@ -229,12 +230,12 @@ static maki_status read_fields(maki_request_reader *r, maki_json_iter *c)
     return st;
 }
 
-/* Validate the JSON after the mark. */
+/* Validate the JSON after the checkpoint. */
 static maki_status check_json(maki_request_reader *r)
 {
     static const maki_json_scan_options plain = { 0 };
     maki_json_scan scan;
-    size_t start = r->mark.at;
+    size_t start = r->checkpoint.at;
     if (start)
         maki_json_scan_resume(&scan, &plain, start, "{[");
     else
@@ -252,8 +253,8 @@ static maki_status read_body(maki_request_reader *r)
     if (st != MAKI_OK) return st;
     while (strchr(" \t\r\n", text.ptr[text.len - 1]))
         text.len--;
-    maki_json_iter c = { .at = text.ptr + r->mark.at, .end = text.ptr + text.len - 1 };
-    if (r->mark.at) {
+    maki_json_iter c = { .at = text.ptr + r->checkpoint.at, .end = text.ptr + text.len - 1 };
+    if (r->checkpoint.at) {
         r->found = true;
         st = read_items(r, &c);
     } else {
@@ -268,7 +269,7 @@ static maki_status read_body(maki_request_reader *r)
 static maki_status check_messages(maki_request_reader *r)
 {
     const maki_protocol_spec *p = r->protocol;
-    if (p->messages[0] && !r->found && !r->mark.by_reference)
+    if (p->messages[0] && !r->found && !r->checkpoint.by_reference)
         return maki_fail(r->err, MAKI_INVALID, "the request has no %s", p->messages);
     return p->read_end ? p->read_end(r) : MAKI_OK;
 }
@@ -278,7 +279,7 @@ static maki_status check_messages(maki_request_reader *r)
 
 static maki_wire_request request_of(const maki_request_reader *r)
 {
-    const maki_wire_mark *m = &r->mark;
+    const maki_wire_checkpoint *m = &r->checkpoint;
     return (maki_wire_request){ .model = SPAN(m->model),
                                 .system = SPAN(m->system),
                                 .tools = SPAN(m->tools),
@@ -292,8 +293,8 @@ static maki_wire_request request_of(const maki_request_reader *r)
 }
 
 maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str body,
-                           const maki_wire_mark *from, maki_wire_message_fn fn, void *ctx,
-                           maki_wire_request *out, maki_wire_mark *mark, maki_err *err)
+                           const maki_wire_checkpoint *from, maki_wire_message_fn fn, void *ctx,
+                           maki_wire_request *out, maki_wire_checkpoint *checkpoint, maki_err *err)
 {
     maki_request_reader r = { .env = env,
                               .protocol = maki_protocol_of(protocol),
@@ -301,16 +302,16 @@ maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str
                               .fn = fn,
                               .ctx = ctx,
                               .err = err,
-                              .caller_mark = mark,
+                              .caller_checkpoint = checkpoint,
                               .row = maki_spool_new(env, MAKI_SPOOL_MEMORY),
                               .reasoning = maki_spool_new(env, MAKI_SPOOL_MEMORY) };
-    r.mark.stream = r.protocol->streams_by_default; /* the default */
-    if (from && from->at) r.mark = *from;
-    if (mark) *mark = r.mark;
+    r.checkpoint.stream = r.protocol->streams_by_default; /* the default */
+    if (from && from->at) r.checkpoint = *from;
+    if (checkpoint) *checkpoint = r.checkpoint;
     maki_status st = MAKI_OK;
     if (!r.protocol->read_item && !r.protocol->read_end)
         st = maki_fail(err, MAKI_INVALID, "not a protocol that can be read");
-    else if (r.mark.at > body.len)
+    else if (r.checkpoint.at > body.len)
         st = maki_fail(err, MAKI_INVALID, "the body is shorter than what was read of it before");
     else
         st = read_body(&r);

@@ -35,9 +35,9 @@ typedef struct maki_request_reader {
     maki_wire_message_fn fn;
     void *ctx;
     maki_err *err;
-    maki_wire_mark mark;         /* right after the last emitted message */
-    maki_wire_mark *caller_mark; /* the caller's; may be NULL */
-    maki_spool row;              /* the row being written */
+    maki_wire_checkpoint checkpoint;         /* right after the last emitted message */
+    maki_wire_checkpoint *caller_checkpoint; /* the caller's; may be NULL */
+    maki_spool row;                          /* the row being written */
     maki_spool reasoning;    /* Responses: reasoning items of the next row, a comma after each */
     maki_str prompt, images; /* generate's */
     bool found;              /* the field with the messages was present */
@@ -56,10 +56,10 @@ maki_status maki_request_reader_fail(maki_request_reader *r, const char *why);
 /* Fail because the value of the field with the messages is not an array. */
 maki_status maki_request_reader_wrong_type(maki_request_reader *r);
 
-/* The last assistant message and the messages after it, up to the mark, as array items. */
+/* The last assistant message and the messages after it, up to the checkpoint, as array items. */
 maki_json_iter maki_request_reader_last_turn(const maki_request_reader *r);
 
 /* maki_protocol_spec.read_item for items that are rows already; `single`: the value was not an array. */
-maki_status maki_verbatim_item(maki_request_reader *r, maki_str item, bool single);
+maki_status maki_copy_item(maki_request_reader *r, maki_str item, bool single);
 
 #endif

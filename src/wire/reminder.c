@@ -10,11 +10,11 @@
 enum { TAG_MAX = 32 }; /* longer tags are in no row of the table */
 
 typedef struct reminder_scanner {
-    uint64_t at;                    /* decoded bytes so far */
-    uint64_t end;                   /* of the last complete reminder, with white space */
-    const maki_inserted_tags *row;  /* the reminder that is open; NULL: none */
-    char tag[TAG_MAX];              /* the bytes since the last '<' */
-    size_t tag_len;                 /* 0: not in a tag */
+    uint64_t at;                   /* decoded bytes so far */
+    uint64_t end;                  /* of the last complete reminder, with white space */
+    const maki_inserted_tags *row; /* the reminder that is open; NULL: none */
+    char tag[TAG_MAX];             /* the bytes since the last '<' */
+    size_t tag_len;                /* 0: not in a tag */
 } reminder_scanner;
 
 static bool is_space(char c)

@@ -55,7 +55,7 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
 static void free_part(maki_wire_reply *r, maki_open_part *part)
 {
     maki_json_assembler_free(&part->fields);
-    maki_json_assembler_free(&part->inner);
+    maki_json_assembler_free(&part->nested);
     r->env->alloc->resize(r->env->alloc, part, sizeof *part, 0);
 }
 
@@ -138,7 +138,7 @@ maki_open_part *maki_reply_add_part(maki_wire_reply *r, uint64_t index)
     *part =
         (maki_open_part){ .index = index,
                           .fields = maki_json_assembler_new(r->env, &r->failure, &r->message_bytes),
-                          .inner =
+                          .nested =
                               maki_json_assembler_new(r->env, &r->failure, &r->message_bytes) };
     r->message_bytes += sizeof *part;
     return r->parts[r->part_count++] = part;
@@ -157,9 +157,9 @@ static void write_part(maki_wire_reply *r, maki_open_part *part)
     maki_sticky_begin(&r->failure, maki_spool_sink(&r->blocks), &w);
     maki_jw_object(&w);
     maki_json_assembler_write(&part->fields, &w, "");
-    if (part->inner.count) {
+    if (part->nested.count) {
         maki_jw_print(&w, "'function':{");
-        maki_json_assembler_write(&part->inner, &w, "");
+        maki_json_assembler_write(&part->nested, &w, "");
         maki_jw_end_object(&w);
     }
     maki_jw_end_object(&w);

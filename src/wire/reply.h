@@ -17,7 +17,7 @@ typedef struct maki_open_part {
     bool done;
     uint32_t call; /* its number among the reported calls, from 1; 0: not a call */
     maki_json_assembler fields;
-    maki_json_assembler inner; /* chat: the function of a call */
+    maki_json_assembler nested; /* chat: the function of a call */
 } maki_open_part;
 
 struct maki_wire_reply {

@@ -76,7 +76,7 @@ typedef struct maki_wire_request {
 
 /* An offset in a body at which reading can resume, in another body that begins with the same `at` bytes:
  * plain data, can be stored and compared. */
-typedef struct maki_wire_mark {
+typedef struct maki_wire_checkpoint {
     size_t at;         /* offset; the bytes before it were validated; 0: the start */
     uint64_t messages; /* before it */
     size_t turn;       /* offset of the last assistant message before it; 0: none */
@@ -86,17 +86,17 @@ typedef struct maki_wire_mark {
     uint64_t max_tokens;
     bool stream, by_reference;
     bool began; /* a message that is not a system message comes before it */
-} maki_wire_mark;
+} maki_wire_checkpoint;
 
 /* Read a request: `fn` gets each message in order (those after `from`, which may be NULL).  MAKI_INVALID:
  * not a request of that protocol.  The bytes before from->at are not read again, except the last assistant
  * message and what follows it, when a result has to find its call.
  *
- * `mark` (may be NULL) is updated as reading goes: inside `fn` it is right after the message, if reading can
- * resume there, else earlier (compare mark->messages). */
+ * `checkpoint` (may be NULL) is updated as reading goes: inside `fn` it is right after the message, if reading can
+ * resume there, else earlier (compare checkpoint->messages). */
 maki_status maki_wire_read(const maki_env *env, maki_protocol protocol, maki_str body,
-                           const maki_wire_mark *from, maki_wire_message_fn fn, void *ctx,
-                           maki_wire_request *out, maki_wire_mark *mark, maki_err *err)
+                           const maki_wire_checkpoint *from, maki_wire_message_fn fn, void *ctx,
+                           maki_wire_request *out, maki_wire_checkpoint *checkpoint, maki_err *err)
     MAKI_MUST_CHECK;
 
 /* ---- tokens ------------------------------------------------------------------------------------------ */

@@ -28,7 +28,7 @@ maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *st
     maki_wire_writer *wr = env->alloc->resize(env->alloc, NULL, 0, sizeof *wr);
     if (!wr) return maki_fail_nomem(err);
     *wr = (maki_wire_writer){
-        .env = env, .style = *style, .writing = writing, .shape = &writing->shape, .w = w
+        .env = env, .style = *style, .writing = writing, .format = &writing->format, .w = w
     };
     wr->arena = maki_arena_new(env->alloc, TURN_MEMORY);
     maki_spool *spools[] = { &wr->early, &wr->deferred, &wr->content,
@@ -86,25 +86,25 @@ static bool has_pending(const maki_wire_writer *wr)
 
 static void end_message(maki_wire_writer *wr)
 {
-    if (wr->open != MAKI_SPEAKER_NONE) wr->shape->end(wr);
-    wr->open = MAKI_SPEAKER_NONE;
+    if (wr->open != MAKI_AUTHOR_NONE) wr->format->end(wr);
+    wr->open = MAKI_AUTHOR_NONE;
     wr->single_string = false;
 }
 
-void maki_writer_begin(maki_wire_writer *wr, maki_speaker speaker)
+void maki_writer_begin(maki_wire_writer *wr, maki_author author)
 {
     const maki_content_parts beginning = {
-        .speaker = MAKI_SPEAKER_USER,
+        .author = MAKI_AUTHOR_USER,
         .single = MAKI_LIT("\"[The conversation goes on from here]\""),
     };
     bool first = !wr->any_message;
     wr->any_message = true;
-    if (wr->open == speaker) return;
-    if (first && speaker == MAKI_SPEAKER_ASSISTANT && !wr->style.no_synthetic)
-        wr->shape->write_row(wr, &beginning, MAKI_SPEAKER_USER);
+    if (wr->open == author) return;
+    if (first && author == MAKI_AUTHOR_ASSISTANT && !wr->style.no_synthetic)
+        wr->format->write_row(wr, &beginning, MAKI_AUTHOR_USER);
     end_message(wr);
-    wr->open = speaker;
-    wr->shape->begin(wr, speaker);
+    wr->open = author;
+    wr->format->begin(wr, author);
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static maki_pending_call *find_call(maki_wire_writer *wr, const maki_content_par
 
 static void end_calls(maki_wire_writer *wr)
 {
-    if (wr->collecting && wr->shape->end_calls) wr->shape->end_calls(wr);
+    if (wr->collecting && wr->format->end_calls) wr->format->end_calls(wr);
     wr->collecting = false;
 }
 
@@ -211,8 +211,8 @@ static void before_result(maki_wire_writer *wr, const maki_pending_call *pending
 {
     wr->any_message = true;
     end_calls(wr);
-    if (wr->shape->merges) maki_writer_begin(wr, MAKI_SPEAKER_USER);
-    if (wr->shape->before_result) wr->shape->before_result(wr, pending);
+    if (wr->format->merges) maki_writer_begin(wr, MAKI_AUTHOR_USER);
+    if (wr->format->before_result) wr->format->before_result(wr, pending);
 }
 
 /* Write the results that arrived early and are next in order. */
@@ -235,7 +235,7 @@ static void store_early(maki_wire_writer *wr, maki_pending_call *pending,
     maki_jw w;
     maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->early), &w);
     pending->early_offset = wr->early.size;
-    wr->shape->write_result(wr, &w, pending, result);
+    wr->format->write_result(wr, &w, pending, result);
     maki_sticky_end(&wr->failure, &w, none);
     pending->early_len = wr->early.size - pending->early_offset;
 }
@@ -250,7 +250,7 @@ static void write_result(maki_wire_writer *wr, maki_pending_call *pending,
         return;
     }
     before_result(wr, pending);
-    wr->shape->write_result(wr, wr->w, pending, result);
+    wr->format->write_result(wr, wr->w, pending, result);
     wr->next++;
     flush_early(wr);
 }
@@ -301,25 +301,25 @@ maki_row_parts maki_row_parts_of(maki_wire_writer *wr, const maki_content_parts 
 bool maki_row_parts_next(maki_row_parts *iter, maki_content_part *out)
 {
     for (;;) {
-        if (iter->inner && maki_content_parts_next(&iter->result, out)) return true;
-        iter->inner = false;
+        if (iter->in_result && maki_content_parts_next(&iter->result, out)) return true;
+        iter->in_result = false;
         if (!maki_content_parts_next(&iter->row, out)) return false;
         if (out->kind != MAKI_CONTENT_RESULT) return true;
         if (find_call(iter->wr, out)) continue;
         iter->result = maki_content_parts_in(out->content);
-        iter->inner = true;
+        iter->in_result = true;
     }
 }
 
 static void write_row(maki_wire_writer *wr, const maki_content_parts *row)
 {
-    maki_speaker speaker = row->speaker;
-    if (speaker == MAKI_SPEAKER_NONE) return;
-    if (speaker == MAKI_SPEAKER_SYSTEM && wr->writing->system_place == MAKI_SYSTEM_LIST) {
+    maki_author author = row->author;
+    if (author == MAKI_AUTHOR_NONE) return;
+    if (author == MAKI_AUTHOR_SYSTEM && wr->writing->system_place == MAKI_SYSTEM_LIST) {
         if (!wr->any_message) return; /* it is written by maki_wire_write_system */
-        speaker = MAKI_SPEAKER_USER;
+        author = MAKI_AUTHOR_USER;
     }
-    wr->shape->write_row(wr, row, speaker);
+    wr->format->write_row(wr, row, author);
 }
 
 static void defer(maki_wire_writer *wr, maki_str row)
@@ -347,7 +347,7 @@ static void add_row(maki_wire_writer *wr, maki_str json)
 {
     const maki_content_parts row = maki_content_parts_of(json);
     bool same_turn =
-        row.speaker == MAKI_SPEAKER_ASSISTANT && wr->collecting && wr->deferred_count == 0;
+        row.author == MAKI_AUTHOR_ASSISTANT && wr->collecting && wr->deferred_count == 0;
     if (!has_pending(wr) || same_turn) {
         write_row(wr, &row);
         return;
@@ -390,7 +390,7 @@ maki_status maki_wire_writer_end(maki_wire_writer *wr, bool *any, maki_err *err)
 
 bool maki_wire_is_system(maki_str row)
 {
-    return maki_content_parts_of(row).speaker == MAKI_SPEAKER_SYSTEM;
+    return maki_content_parts_of(row).author == MAKI_AUTHOR_SYSTEM;
 }
 
 bool maki_wire_system_is_separate(maki_protocol protocol)

@@ -14,13 +14,13 @@ enum {
 static void begin_message(maki_wire_writer *wr)
 {
     maki_jw_print(
-        wr->w, "{'role':%z,'content':", wr->open == MAKI_SPEAKER_ASSISTANT ? "assistant" : "user");
+        wr->w, "{'role':%z,'content':", wr->open == MAKI_AUTHOR_ASSISTANT ? "assistant" : "user");
 }
 
 /* The start of a message is written only when it is known whether it is a single string. */
-static void begin(maki_wire_writer *wr, maki_speaker speaker)
+static void begin(maki_wire_writer *wr, maki_author author)
 {
-    (void)speaker;
+    (void)author;
     wr->single_string = true;
     maki_spool_clear(&wr->content);
 }
@@ -43,9 +43,9 @@ static void write_text(maki_jw *w, maki_str text)
 }
 
 /* Ensure that a message with blocks is open. */
-static maki_jw *begin_blocks(maki_wire_writer *wr, maki_speaker speaker)
+static maki_jw *begin_blocks(maki_wire_writer *wr, maki_author author)
 {
-    maki_writer_begin(wr, speaker);
+    maki_writer_begin(wr, author);
     if (!wr->single_string) return wr->w;
     maki_str string = maki_sticky_text(&wr->failure, &wr->content);
     wr->single_string = false;
@@ -126,7 +126,7 @@ static void write_call(maki_wire_writer *wr, maki_content_part *call)
 {
     maki_pending_call *pending = maki_writer_add_call(wr, call);
     if (!pending) return;
-    maki_jw *w = begin_blocks(wr, MAKI_SPEAKER_ASSISTANT);
+    maki_jw *w = begin_blocks(wr, MAKI_AUTHOR_ASSISTANT);
     maki_jw_print(w, "{'type':'tool_use','id':%v,'name':%v,'input':", pending->id, pending->name);
     maki_write_input(w, call->input);
     maki_jw_print(w, "'cache_control':%v}", call->cache);
@@ -135,24 +135,24 @@ static void write_call(maki_wire_writer *wr, maki_content_part *call)
 /* ---- rows ----------------------------------------------------------------------------------------------- */
 
 /* Buffer a part that may be the whole message, as a single string; false: it is not one. */
-static bool defer_string(maki_wire_writer *wr, const maki_content_part *part, maki_speaker speaker)
+static bool defer_string(maki_wire_writer *wr, const maki_content_part *part, maki_author author)
 {
     bool single_string = part->kind == MAKI_CONTENT_TEXT && part->block.len == 0;
-    if (!single_string || wr->open == speaker || part->text.len > STRING_MAX) return false;
-    maki_writer_begin(wr, speaker);
+    if (!single_string || wr->open == author || part->text.len > STRING_MAX) return false;
+    maki_writer_begin(wr, author);
     maki_sticky_add(&wr->failure, &wr->content, part->text);
     return true;
 }
 
-static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_author author)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
     while (maki_row_parts_next(&iter, &part)) {
         if (part.kind == MAKI_CONTENT_CALL)
             write_call(wr, &part);
-        else if (is_supported(&part) && !defer_string(wr, &part, speaker))
-            write_block(begin_blocks(wr, speaker), &part);
+        else if (is_supported(&part) && !defer_string(wr, &part, author))
+            write_block(begin_blocks(wr, author), &part);
     }
 }
 
@@ -187,7 +187,7 @@ static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_ca
 static void before_result(maki_wire_writer *wr, const maki_pending_call *pending)
 {
     (void)pending;
-    begin_blocks(wr, MAKI_SPEAKER_USER);
+    begin_blocks(wr, MAKI_AUTHOR_USER);
 }
 
 /* ---- requests ------------------------------------------------------------------------------------------- */
@@ -280,17 +280,17 @@ static void write_choice(maki_jw *w, const maki_request *r)
 }
 
 const maki_protocol_writing maki_anthropic_writing = {
-    .shape = { .merges = true,
-               .begin = begin,
-               .end = end,
-               .write_row = write_row,
-               .write_result = write_result,
-               .before_result = before_result },
+    .format = { .merges = true,
+                .begin = begin,
+                .end = end,
+                .write_row = write_row,
+                .write_result = write_result,
+                .before_result = before_result },
     .ids_unique = true,
     .ids_alphanumeric = true,
     .system_place = MAKI_SYSTEM_LIST,
-    .system_open = "'system':[",
-    .system_close = "]",
+    .system_prefix = "'system':[",
+    .system_suffix = "]",
     .system_blocks = true,
     .first_fields = write_first,
     .tool = write_tool,

@@ -13,10 +13,10 @@ static bool is_block(const maki_content_part *part, maki_str type)
     return maki_is_text(part->type, type);
 }
 
-static bool is_supported(const maki_content_part *part, maki_speaker speaker)
+static bool is_supported(const maki_content_part *part, maki_author author)
 {
     if (part->kind == MAKI_CONTENT_TEXT) return !maki_is_blank(part->text);
-    if (speaker == MAKI_SPEAKER_ASSISTANT) return false;
+    if (author == MAKI_AUTHOR_ASSISTANT) return false;
     return part->kind == MAKI_CONTENT_IMAGE || part->kind == MAKI_CONTENT_FILE ||
            is_block(part, MAKI_LIT("input_audio")) || is_block(part, MAKI_LIT("file"));
 }
@@ -196,27 +196,27 @@ static void write_assistant_row(maki_wire_writer *wr, const maki_content_parts *
 
 /* ---- other messages ----------------------------------------------------------------------------------------- */
 
-static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_author author)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
     size_t count = 0;
     bool single_string = true; /* the content is a single string */
-    if (speaker == MAKI_SPEAKER_ASSISTANT) {
+    if (author == MAKI_AUTHOR_ASSISTANT) {
         write_assistant_row(wr, row);
         return;
     }
     while (maki_row_parts_next(&iter, &part)) {
-        if (is_supported(&part, speaker))
+        if (is_supported(&part, author))
             single_string = count++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
     }
     if (count == 0) return;
     iter = maki_row_parts_of(wr, row);
-    if (speaker != MAKI_SPEAKER_SYSTEM) wr->any_message = true;
+    if (author != MAKI_AUTHOR_SYSTEM) wr->any_message = true;
     maki_jw_print(wr->w, single_string ? "{'role':%v,'content':" : "{'role':%v,'content':[",
-                  speaker == MAKI_SPEAKER_SYSTEM ? row->role : MAKI_LIT("\"user\""));
+                  author == MAKI_AUTHOR_SYSTEM ? row->role : MAKI_LIT("\"user\""));
     while (maki_row_parts_next(&iter, &part)) {
-        if (!is_supported(&part, speaker)) continue;
+        if (!is_supported(&part, author)) continue;
         if (single_string)
             maki_jw_raw(wr->w, part.text);
         else
@@ -321,10 +321,10 @@ static void write_choice(maki_jw *w, const maki_request *r)
 }
 
 const maki_protocol_writing maki_chat_writing = {
-    .shape = { .write_row = write_row,
-               .end_calls = end_calls,
-               .write_result = write_result,
-               .before_result = before_result },
+    .format = { .write_row = write_row,
+                .end_calls = end_calls,
+                .write_result = write_result,
+                .before_result = before_result },
     .id_max = 40,
     .old_functions = true,
     .first_fields = write_first,

@@ -5,10 +5,10 @@
 #include "wire/gemini_part.h"
 #include "wire/protocol.h"
 
-static void begin(maki_wire_writer *wr, maki_speaker speaker)
+static void begin(maki_wire_writer *wr, maki_author author)
 {
     maki_jw_print(wr->w, "{'role':%z,'parts':[",
-                  speaker == MAKI_SPEAKER_ASSISTANT ? "model" : "user");
+                  author == MAKI_AUTHOR_ASSISTANT ? "model" : "user");
 }
 
 static void end(maki_wire_writer *wr)
@@ -67,7 +67,7 @@ static void write_call(maki_wire_writer *wr, maki_content_part *call)
 {
     maki_pending_call *pending = maki_writer_add_call(wr, call);
     if (!pending) return;
-    maki_writer_begin(wr, MAKI_SPEAKER_ASSISTANT);
+    maki_writer_begin(wr, MAKI_AUTHOR_ASSISTANT);
     maki_jw_print(wr->w, "{'functionCall':{'name':%v,'args':", pending->name);
     maki_write_input(wr->w, call->input);
     write_inner_original(wr->w, call, MAKI_LIT("functionCall"));
@@ -93,14 +93,14 @@ static bool is_supported(const maki_content_part *part)
     }
 }
 
-static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_author author)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
     while (maki_row_parts_next(&iter, &part)) {
         if (part.kind == MAKI_CONTENT_CALL) write_call(wr, &part);
         if (!is_supported(&part)) continue;
-        maki_writer_begin(wr, speaker);
+        maki_writer_begin(wr, author);
         if (part.kind == MAKI_CONTENT_OTHER)
             maki_jw_raw(wr->w, part.block);
         else if (part.kind == MAKI_CONTENT_IMAGE || part.kind == MAKI_CONTENT_FILE)
@@ -193,17 +193,17 @@ static void write_choice(maki_jw *w, const maki_request *r)
 }
 
 const maki_protocol_writing maki_gemini_writing = {
-    .shape = { .merges = true,
-               .begin = begin,
-               .end = end,
-               .write_row = write_row,
-               .write_result = write_result },
+    .format = { .merges = true,
+                .begin = begin,
+                .end = end,
+                .write_row = write_row,
+                .write_result = write_result },
     .system_place = MAKI_SYSTEM_LIST,
-    .system_open = "'systemInstruction':{'parts':[",
-    .system_close = "]}",
+    .system_prefix = "'systemInstruction':{'parts':[",
+    .system_suffix = "]}",
     .last_fields = write_last,
-    .tools_open = "{'functionDeclarations':[",
-    .tools_close = "]}",
+    .tools_prefix = "{'functionDeclarations':[",
+    .tools_suffix = "]}",
     .tool = write_tool,
     .is_provider_run = is_provider_run,
     .choice = write_choice,

@@ -17,19 +17,19 @@ typedef struct maki_pending_call {
     uint64_t call_offset, call_len;   /* functions: the call in `calls` */
 } maki_pending_call;
 
-typedef struct maki_shape maki_shape;
+typedef struct maki_message_format maki_message_format;
 typedef struct maki_protocol_writing maki_protocol_writing; /* protocol.h */
 
 struct maki_wire_writer {
     const maki_env *env;
     maki_wire_style style;
     const maki_protocol_writing *writing;
-    const maki_shape *shape;
+    const maki_message_format *format;
     maki_jw *w;
     maki_sticky_error failure; /* of the spools */
     bool any_message;          /* a message other than the system's was written */
 
-    maki_speaker open;  /* author of the open message; NONE: no open message */
+    maki_author open;   /* author of the open message; NONE: no open message */
     bool single_string; /* so far the open message is one string, in `content` */
 
     maki_arena arena; /* of the turn */
@@ -50,12 +50,12 @@ struct maki_wire_writer {
 };
 
 /* The format of a protocol. */
-struct maki_shape {
+struct maki_message_format {
     bool merges; /* adjacent messages of one role are merged, between `begin` and `end` */
-    void (*begin)(maki_wire_writer *wr, maki_speaker speaker);
+    void (*begin)(maki_wire_writer *wr, maki_author author);
     void (*end)(maki_wire_writer *wr);
     /* Write a row except its results; its calls go through maki_writer_add_call. */
-    void (*write_row)(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker);
+    void (*write_row)(maki_wire_writer *wr, const maki_content_parts *row, maki_author author);
     /* All calls of this turn were added; may be NULL. */
     void (*end_calls)(maki_wire_writer *wr);
     /* Write the result of a call to `w`, as one value. */
@@ -71,7 +71,7 @@ struct maki_shape {
 typedef struct maki_row_parts {
     maki_wire_writer *wr;
     maki_content_parts row, result;
-    bool inner;
+    bool in_result;
 } maki_row_parts;
 maki_row_parts maki_row_parts_of(maki_wire_writer *wr, const maki_content_parts *row);
 bool maki_row_parts_next(maki_row_parts *iter, maki_content_part *out);
@@ -79,8 +79,8 @@ bool maki_row_parts_next(maki_row_parts *iter, maki_content_part *out);
 /* Add a call: its result is expected.  A missing name or id is filled in.  NULL: out of memory; do not write
  * the call. */
 maki_pending_call *maki_writer_add_call(maki_wire_writer *wr, maki_content_part *call);
-/* Merging shapes: ensure that a message of this speaker is open. */
-void maki_writer_begin(maki_wire_writer *wr, maki_speaker speaker);
+/* Merging shapes: ensure that a message of this author is open. */
+void maki_writer_begin(maki_wire_writer *wr, maki_author author);
 
 /* Append the text of a string to a spool, after a newline unless it is the first. */
 void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string);

@@ -75,11 +75,11 @@ static void add_image(maki_wire_writer *wr, maki_str data)
     maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
-static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_author author)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
-    if (speaker == MAKI_SPEAKER_ASSISTANT) {
+    if (author == MAKI_AUTHOR_ASSISTANT) {
         write_assistant_row(wr, row);
         return;
     }
@@ -89,9 +89,9 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
         if (part.kind == MAKI_CONTENT_IMAGE && part.media.data.len) add_image(wr, part.media.data);
     }
     if (!wr->part_count && !wr->images.size) return;
-    if (speaker != MAKI_SPEAKER_SYSTEM) wr->any_message = true;
+    if (author != MAKI_AUTHOR_SYSTEM) wr->any_message = true;
     maki_jw_print(wr->w, "{'role':%z,'content':%q",
-                  speaker == MAKI_SPEAKER_SYSTEM ? "system" : "user",
+                  author == MAKI_AUTHOR_SYSTEM ? "system" : "user",
                   maki_sticky_text(&wr->failure, &wr->content));
     maki_writer_write_items(wr, "images", &wr->images);
     maki_jw_end_object(wr->w);
@@ -133,7 +133,9 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
 }
 
 const maki_protocol_writing maki_ollama_writing = {
-    .shape = { .write_row = write_row, .end_calls = write_collected, .write_result = write_result },
+    .format = { .write_row = write_row,
+                .end_calls = write_collected,
+                .write_result = write_result },
     .first_fields = write_first,
     .tool = write_tool,
 };

@@ -7,10 +7,10 @@
 
 /* ---- content -------------------------------------------------------------------------------------------- */
 
-static bool is_supported(const maki_content_part *part, maki_speaker speaker)
+static bool is_supported(const maki_content_part *part, maki_author author)
 {
     if (part->kind == MAKI_CONTENT_TEXT) return !maki_is_blank(part->text);
-    return speaker != MAKI_SPEAKER_ASSISTANT &&
+    return author != MAKI_AUTHOR_ASSISTANT &&
            (part->kind == MAKI_CONTENT_IMAGE || part->kind == MAKI_CONTENT_FILE);
 }
 
@@ -55,7 +55,7 @@ static void write_original_fields(maki_jw *w, maki_str original)
     if (maki_json_string(original, "type").len) maki_write_rest(w, original, "id type");
 }
 
-static void write_message(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker,
+static void write_message(maki_wire_writer *wr, const maki_content_parts *row, maki_author author,
                           bool single_string)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
@@ -64,17 +64,17 @@ static void write_message(maki_wire_writer *wr, const maki_content_parts *row, m
     if (row->original.len)
         maki_write_fields(wr->w, row->original, MAKI_LIT(""), "type status phase");
     maki_jw_print(wr->w, single_string ? "'role':%v,'content':" : "'role':%v,'content':[",
-                  speaker == MAKI_SPEAKER_USER ? MAKI_LIT("\"user\"") : row->role);
+                  author == MAKI_AUTHOR_USER ? MAKI_LIT("\"user\"") : row->role);
     while (maki_row_parts_next(&iter, &part)) {
-        if (!is_supported(&part, speaker)) continue;
+        if (!is_supported(&part, author)) continue;
         if (single_string)
             maki_jw_raw(wr->w, part.text);
         else
-            write_part(wr->w, &part, speaker == MAKI_SPEAKER_ASSISTANT);
+            write_part(wr->w, &part, author == MAKI_AUTHOR_ASSISTANT);
     }
     if (!single_string) maki_jw_end_array(wr->w);
     maki_jw_end_object(wr->w);
-    if (speaker != MAKI_SPEAKER_SYSTEM) wr->any_message = true;
+    if (author != MAKI_AUTHOR_SYSTEM) wr->any_message = true;
 }
 
 /* The field with the arguments of each type of call, and whether it is a string. */
@@ -125,7 +125,7 @@ static bool is_item(const maki_content_part *part)
     return part->kind == MAKI_CONTENT_OTHER && name.len > end.len && maki_str_ends(name, end);
 }
 
-static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_speaker speaker)
+static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_author author)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
@@ -134,10 +134,10 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
     while (maki_row_parts_next(&iter, &part)) {
         calls |= part.kind == MAKI_CONTENT_CALL;
         if (is_item(&part)) maki_jw_raw(wr->w, part.block);
-        if (is_supported(&part, speaker))
+        if (is_supported(&part, author))
             single_string = parts++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
     }
-    if (parts) write_message(wr, row, speaker, single_string);
+    if (parts) write_message(wr, row, author, single_string);
     iter = maki_row_parts_of(wr, row);
     while (calls && maki_row_parts_next(&iter, &part)) {
         if (part.kind == MAKI_CONTENT_CALL) write_call(wr, &part);
@@ -173,7 +173,7 @@ static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_ca
     else
         maki_write_content_text(w, part->content);
     while (array && maki_content_parts_next(&parts, &item)) {
-        if (is_supported(&item, MAKI_SPEAKER_USER)) write_part(w, &item, false);
+        if (is_supported(&item, MAKI_AUTHOR_USER)) write_part(w, &item, false);
     }
     if (array) maki_jw_end_array(w);
     write_original_fields(w, part->original);
@@ -217,11 +217,11 @@ static void write_choice(maki_jw *w, const maki_request *r)
 }
 
 const maki_protocol_writing maki_responses_writing = {
-    .shape = { .write_row = write_row, .write_result = write_result },
+    .format = { .write_row = write_row, .write_result = write_result },
     .id_max = 64,
     .ids_unique = true,
     .system_place = MAKI_SYSTEM_STRING,
-    .system_open = "instructions",
+    .system_field = "instructions",
     .first_fields = write_first,
     .tool = write_tool,
     .is_provider_run = is_provider_run,

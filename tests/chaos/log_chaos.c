@@ -35,20 +35,20 @@ typedef struct place {
     char path[512];
 } place;
 
-static maki_fact_state facts; /* of this process */
+static maki_recent_calls facts; /* of this process */
 static maki_token_counter counter;
 
 static maki_log_options options_of(bool read_only)
 {
     maki_env env = maki_env_system();
-    facts = (maki_fact_state){ .alloc = env.alloc };
+    facts = (maki_recent_calls){ .alloc = env.alloc };
     maki_token_counter_close(&counter);
     maki_token_counter_init(&counter, &env);
     return (maki_log_options){ .create = !read_only,
                                .read_only = read_only,
-                               .durability = MAKI_SYNC,
-                               .family = MAKI_INDEX_FAMILY,
-                               .facts = maki_facts_of,
+                               .durability = MAKI_DURABILITY_SYNC,
+                               .family = MAKI_INDEX_ENCODING,
+                               .facts = maki_row_facts_of,
                                .facts_ctx = &facts,
                                .tokens = maki_token_counter_row,
                                .tokens_ctx = &counter };

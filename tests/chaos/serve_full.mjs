@@ -162,7 +162,7 @@ test('a start without space: replies are forwarded, recording is off and reporte
   const now = await health();
   assert.equal(now.ok, true);
   assert.equal(now.recording, false);
-  assert.match(now.why, /^conversations cannot be kept in .*home: .*No space left on device$/);
+  assert.match(now.why, /^conversations cannot be stored in .*home: .*No space left on device$/);
   assert.equal(await metric(maki.url, 'recording'), 0);
   assert.equal(await metric(maki.url, 'record_failures_total'), 0);
   const talks = Object.keys(protocols).map((name) => new Talk(name, name));
@@ -207,6 +207,6 @@ test('a home that is not writable stops the start with an error', (t) => {
   fs.writeFileSync(home, 'no directory');
   t.after(() => fs.rmSync(home, { force: true }));
   const { status, stderr } = spawnSync(path.join(build, 'maki-serve'), ['--listen', '127.0.0.1:0', '--home', home], { encoding: 'utf8' });
-  assert.match(stderr, /^maki serve: conversations cannot be kept in .*home: /m);
+  assert.match(stderr, /^maki serve: conversations cannot be stored in .*home: /m);
   assert.notEqual(status, 0);
 });

@@ -175,7 +175,7 @@ static maki_status look_at(void *ctx, const maki_view_message *seen, maki_err *e
     finding *f = ctx;
     maki_content_parts pieces = maki_content_parts_of(seen->json);
     maki_content_part piece;
-    bool answers = maki_content_parts_of(seen->json).speaker == MAKI_SPEAKER_ASSISTANT;
+    bool answers = maki_content_parts_of(seen->json).author == MAKI_AUTHOR_ASSISTANT;
     (void)err;
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind != MAKI_CONTENT_TEXT || piece.text.len < 3) continue;
@@ -229,7 +229,7 @@ static void check_files(const chaos *c)
 /* The next start: it puts right what was torn; then everything must be as it was written. */
 static void check_session(chaos *c)
 {
-    maki_conv_options how = { .create = true, .durability = MAKI_LAZY };
+    maki_conv_options how = { .create = true, .durability = MAKI_DURABILITY_AT_END };
     maki_conv *conv = NULL;
     maki_err err = { .msg = "" };
     if (!CHECK_STATUS(maki_conv_open(&c->kit.env, c->session, &how, &conv, &err), MAKI_OK, &err))
@@ -247,7 +247,7 @@ static maki_status look_at_sent(void *ctx, const maki_wire_message *message, mak
     maki_content_parts pieces = maki_content_parts_of(message->row);
     maki_content_part piece;
     (void)err;
-    if (maki_content_parts_of(message->row).speaker != MAKI_SPEAKER_ASSISTANT) return MAKI_OK;
+    if (maki_content_parts_of(message->row).author != MAKI_AUTHOR_ASSISTANT) return MAKI_OK;
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind != MAKI_CONTENT_TEXT || piece.text.len < 3) continue;
         maki_str text = maki_json_inside(piece.text);

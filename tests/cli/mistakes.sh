@@ -55,12 +55,12 @@ append() {
     check "$1: no file is left" '' "$(ls | grep '^new')"
 }
 roles='the roles are user, assistant, system, developer, tool, function and model'
-append 'an unknown role' 2 "line 1: no protocol knows the role \"usr\"; $roles" '{"role":"usr","content":"日本"}'
+append 'an unknown role' 2 "line 1: unknown role \"usr\"; $roles" '{"role":"usr","content":"日本"}'
 append 'no role' 2 'line 1: a message must be an object with a role' '{"content":"하나"}'
 append 'not JSON' 2 'line 1: not JSON at byte' 'hello 🌊'
 append 'an array' 2 'an object with a role' '[1]'
 append 'not JSON at all: binary' 2 'line 1: not JSON' "$(head -c 40 "$maki" | tr '\0\n' '.')"
-wrong 'by an operation' 2 "messages[1]: no protocol knows the role \"助手\"; $roles" op history.append \
+wrong 'by an operation' 2 "messages[1]: unknown role \"助手\"; $roles" op history.append \
     '{"conversation":"new.jsonl","messages":[{"role":"user","content":"x"},{"role":"助手","content":"x"}]}'
 wrong 'with the head of another' 6 'no conversation with this head' op history.append \
     '{"conversation":"new.jsonl","messages":[{"role":"user","content":"x"}],"expect":"11111111111111111111111111111111"}'
@@ -77,7 +77,7 @@ check 'messages before a mistake are kept' 3 "$(wc -l <talk.jsonl)"
 has 'and the mistake is named' 'line 2: not JSON' "$out"
 check 'one of a thing is one' '1 message' "$(echo '{"role":"user","content":"하나"}' | "$maki" history append one.jsonl)"
 wrong 'a condense of one message' 3 'too few visible messages to condense: 1' history condense one.jsonl
-wrong 'an edit' 2 "no protocol knows the role \"usr\"; $roles" history edit talk.jsonl 1 '{"role":"usr","content":"x"}'
+wrong 'an edit' 2 "unknown role \"usr\"; $roles" history edit talk.jsonl 1 '{"role":"usr","content":"x"}'
 
 # ---- an altered row ---------------------------------------------------------------------------------
 damaged() {

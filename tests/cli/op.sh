@@ -42,9 +42,9 @@ error() {
     has "$1: words" "$4" "$out"
     has "$1: told on stderr too" "maki op $5: " "$(cat "$dir/err")"
 }
-error 'malformed JSON' 2 INVALID 'not JSON at byte 12: a value must begin here' history.effective '{"messages":]'
-error 'nothing at all' 2 INVALID 'not JSON at byte 0: there is nothing here' history.effective ''
-error 'half a line' 2 INVALID 'the text ends too early' history.effective '{"messages":[{"role":"us'
+error 'malformed JSON' 2 INVALID 'not JSON at byte 12: expected a value' history.effective '{"messages":]'
+error 'nothing at all' 2 INVALID 'not JSON at byte 0: the text is empty' history.effective ''
+error 'half a line' 2 INVALID 'unexpected end of the text' history.effective '{"messages":[{"role":"us'
 error 'not an object' 2 INVALID 'must be an object' history.effective '[]'
 error 'a missing field' 2 INVALID 'messages is missing' history.effective '{}'
 error 'a wrong type' 2 INVALID 'messages must be an array, not a string, at byte 12' history.effective '{"messages":"x"}'

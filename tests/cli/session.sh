@@ -192,7 +192,7 @@ has 'the list shows the name' ' 仕事 ' "$(s list)"
 has 'export' '会議の議事録' "$(s export 仕事 --format openai)"
 echo '{"type":"header","version":1,"sessionId":"x","createdAt":1,"sessionKey":"agent:default:仕事"}' >"$MAKI_HOME/agents/default/sessions/name-of-two.jsonl"
 s list >/dev/null
-has 'one of two agents: the keys' 'several sessions are called 仕事: ' "$(s show 仕事)"
+has 'one of two agents: the keys' 'several sessions are named 仕事: ' "$(s show 仕事)"
 for key in agent:default:仕事 agent:proxy:仕事; do has 'each of them' "$key" "$(s show 仕事)"; done
 rm "$MAKI_HOME/agents/default/sessions/name-of-two.jsonl"; s list >/dev/null
 has 'rename' 'agent:proxy:会議 🗒' "$(s rename 仕事 '会議 🗒')"

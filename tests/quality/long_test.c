@@ -227,7 +227,7 @@ static void check_view(play *p, const maki_manage_report *report)
     maki_err err = { 0 };
     view_check l = { .p = p, .counts = p->requests % RECOUNT_EVERY == 0 };
     maki_buf_clear(&p->view);
-    CHECK_STATUS(maki_conv_view(p->conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_view(p->conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_each(p->conv, view, check_message, &l, &err), MAKI_OK, &err);
     if (l.counts) {
         p->recounted++;
@@ -246,16 +246,16 @@ static void request(play *p)
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_manage_report report;
     maki_err err = { 0 };
-    maki_manage_in in = { .window = WINDOW,
-                          .other_tokens = OTHER,
-                          .threshold = 75,
-                          .policy = p->policy,
-                          .summarizer = &offline };
+    maki_manage_options in = { .window = WINDOW,
+                               .other_tokens = OTHER,
+                               .threshold = 75,
+                               .policy = p->policy,
+                               .summarizer = &offline };
     CHECK_STATUS(maki_manage_conversation(p->conv, &in, &report, &err), MAKI_OK, &err);
     p->requests++;
     p->runs += report.run != 0;
     p->failed_runs += report.failed;
-    p->over += !report.within || report.tokens_after > WINDOW;
+    p->over += !report.fits || report.tokens_after > WINDOW;
     check_view(p, &report);
     compare(p, report.run != 0);
     uint64_t tokens = (uint64_t)report.tokens_after;
@@ -415,7 +415,9 @@ int main(int argc, char **argv)
     static play p;
     directory f;
     maki_err err = { 0 };
-    maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_AT_END,
+                                  .threads = 1 };
     directory_open(&f);
     p.env = maki_env_system();
     p.policy = maki_policy_named(maki_str_of(argc > 1 ? argv[1] : "maki"));

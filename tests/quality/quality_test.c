@@ -73,7 +73,7 @@ static maki_status count_one(void *ctx, maki_str json, maki_err *err)
 {
     counted *c = ctx;
     uint64_t tokens = 0;
-    maki_countable said = maki_countable_of(json);
+    maki_counted_fields said = maki_counted_fields_of(json);
     maki_status st =
         maki_count_message(c->tokenizer, said.role, said.content, said.calls, &tokens, err);
     c->tokens += tokens;
@@ -104,7 +104,7 @@ static score look_up(maki_str key, maki_str summary)
     return s;
 }
 
-static maki_status summarise(maki_str rows, maki_arena *arena, maki_str *out, maki_err *err)
+static maki_status summarize(maki_str rows, maki_arena *arena, maki_str *out, maki_err *err)
 {
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_summary_request request = { .each = each_line, .source = &rows };
@@ -121,7 +121,7 @@ static maki_status add(void *ctx, maki_str json, maki_err *err)
     return MAKI_OK;
 }
 
-static maki_status judge(maki_str rows, maki_str text, maki_arena *arena, maki_judged *out,
+static maki_status judge(maki_str rows, maki_str text, maki_arena *arena, maki_fact_counts *out,
                          maki_err *err)
 {
     maki_digest *digest;
@@ -129,7 +129,7 @@ static maki_status judge(maki_str rows, maki_str text, maki_arena *arena, maki_j
     if (st == MAKI_OK) st = each_line(&rows, add, digest, err);
     if (st != MAKI_OK) return st;
     maki_digest_end(digest);
-    return maki_digest_judge(digest, text, out, err);
+    return maki_digest_count_facts(digest, text, out, err);
 }
 
 static void check_sample(const char *directory, const char *name, maki_tokenizer *tokenizer)
@@ -139,13 +139,13 @@ static void check_sample(const char *directory, const char *name, maki_tokenizer
     maki_err err = { 0 };
     counted all = { .tokenizer = tokenizer };
     maki_str text = { "", 0 };
-    maki_judged judged = { .survey = { .measured = false } };
+    maki_fact_counts judged = { .coverage = { .measured = false } };
     if (read_file(directory, name, ".jsonl", &file) != MAKI_OK) return;
     if (read_file(directory, name, ".key", &key) != MAKI_OK) return;
     maki_str rows = maki_buf_str(&file);
     tap_row("%s: the summary is made", name);
     CHECK_STATUS(each_line(&rows, count_one, &all, &err), MAKI_OK, &err);
-    CHECK_STATUS(summarise(rows, &arena, &text, &err), MAKI_OK, &err);
+    CHECK_STATUS(summarize(rows, &arena, &text, &err), MAKI_OK, &err);
     CHECK_STATUS(judge(rows, text, &arena, &judged, &err), MAKI_OK, &err);
     CHECK_EQ(all.messages, 200);
     uint64_t tokens = maki_tokenizer_count(tokenizer, text);
@@ -154,8 +154,8 @@ static void check_sample(const char *directory, const char *name, maki_tokenizer
            " (%.1f %%); paths %zu of %zu, unresolved errors %zu of %zu, "
            "open tasks %zu of %zu; facts kept %" PRIu64 ", lost %" PRIu64 "\n",
            name, tokens, all.tokens, 100.0 * (double)tokens / (double)all.tokens, s.held[0],
-           s.all[0], s.held[1], s.all[1], s.held[2], s.all[2], judged.survey.kept,
-           judged.survey.lost);
+           s.all[0], s.held[1], s.all[1], s.held[2], s.all[2], judged.coverage.kept,
+           judged.coverage.lost);
     tap_row("%s: under a tenth of the tokens", name);
     CHECK(tokens * 10 < all.tokens);
     tap_row("%s: nine of ten paths", name);
@@ -167,7 +167,7 @@ static void check_sample(const char *directory, const char *name, maki_tokenizer
     CHECK(s.all[2] >= 6);
     CHECK_EQ(s.held[2], s.all[2]);
     tap_row("%s: 19 of 20 facts", name);
-    CHECK(judged.survey.kept * 20 >= (judged.survey.kept + judged.survey.lost) * 19);
+    CHECK(judged.coverage.kept * 20 >= (judged.coverage.kept + judged.coverage.lost) * 19);
     tap_row("%s: the measure agrees on errors and tasks", name);
     CHECK_EQ(judged.lost[MAKI_FACT_ERROR], 0);
     CHECK_EQ(judged.lost[MAKI_FACT_TASK], 0);
@@ -184,7 +184,7 @@ static int show(const char *directory, const char *name)
     maki_str text = { "", 0 };
     maki_err err = { 0 };
     maki_status st = read_file(directory, name, ".jsonl", &file);
-    if (st == MAKI_OK) st = summarise(maki_buf_str(&file), &arena, &text, &err);
+    if (st == MAKI_OK) st = summarize(maki_buf_str(&file), &arena, &text, &err);
     printf("%.*s", (int)text.len, text.ptr);
     maki_buf_free(&file);
     maki_arena_free(&arena);

@@ -718,7 +718,7 @@ static void read_view(play *p, viewed *out)
     maki_err err = { 0 };
     *out = (viewed){ .p = p };
     maki_buf_clear(&p->view);
-    if (CHECK_STATUS(maki_conv_view(p->conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err))
+    if (CHECK_STATUS(maki_conv_view(p->conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err))
         CHECK_STATUS(maki_conv_each(p->conv, view, see, out, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_buf_status(&p->view, &err), MAKI_OK, &err);
 }
@@ -777,9 +777,10 @@ static void judge(play *p, size_t time, size_t length, const viewed *v, uint64_t
 
 static void run_one(play *p, size_t length, const char *path)
 {
-    maki_conv_options options = {
-        .create = true, .durability = MAKI_LAZY, .threads = 1, .tokenizer = p->tokenizer
-    };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_AT_END,
+                                  .threads = 1,
+                                  .tokenizer = p->tokenizer };
     maki_err err = { 0 };
     viewed v;
     uint64_t covered = 0;
@@ -903,10 +904,10 @@ static void check_bars(void)
 int main(int argc, char **argv)
 {
     static play p;
-    maki_offline offline = MAKI_OFFLINE_INIT;
+    maki_offline_options offline = MAKI_OFFLINE_INIT;
     char path[512];
     maki_err err = { 0 };
-    maki_summarizer_in in = { .env = &p.env };
+    maki_summarizer_options in = { .env = &p.env };
     if (argc < 2) return 2;
     p.env = maki_env_system();
     p.text = maki_buf_new(p.env.alloc, MEMORY);

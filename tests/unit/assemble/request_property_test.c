@@ -96,8 +96,8 @@ static void add_row(transcript *s, maki_str row)
     static const char *const names[] = { "?", "system ", "user ", "assistant " };
     maki_content_parts pieces = maki_content_parts_of(row);
     maki_content_part piece;
-    maki_speaker by = pieces.speaker;
-    if (by == MAKI_SPEAKER_SYSTEM && s->system_is_user) by = MAKI_SPEAKER_USER;
+    maki_author by = pieces.speaker;
+    if (by == MAKI_AUTHOR_SYSTEM && s->system_is_user) by = MAKI_AUTHOR_USER;
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind == MAKI_CONTENT_THINKING) continue;
         if (piece.kind == MAKI_CONTENT_TEXT && maki_is_blank(piece.text)) continue;
@@ -283,7 +283,7 @@ static maki_status write_and_read(const maki_env *env, maki_conv *conv, maki_pro
     const maki_view *view;
     maki_request request = { .protocol = protocol, .model = { "m", 1 } };
     maki_wire_request out;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_request_write(conv, view, &request, maki_buf_sink(body), err);
     if (st == MAKI_OK)
         st = maki_wire_read(env, protocol, maki_buf_str(body), NULL, read_row, back, &out, NULL,

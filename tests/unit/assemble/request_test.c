@@ -32,7 +32,7 @@ static maki_conv *talk_of(const maki_env *env, const directory *f, maki_str line
 static maki_status build(maki_conv *conv, const maki_request *request, maki_buf *out, maki_err *err)
 {
     const maki_view *view;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     return st == MAKI_OK ? maki_request_write(conv, view, request, maki_buf_sink(out), err) : st;
 }
 
@@ -568,7 +568,7 @@ static void test_memory(size_t megabytes)
         CHECK_STATUS(
             maki_conv_open(&fe.env, directory_file(&f, "talk.jsonl"), &options, &conv, &err),
             MAKI_OK, &err);
-        CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
         CHECK_STATUS(
             maki_request_write(conv, view, &request, (maki_sink){ count_bytes, &sum }, &err),
             MAKI_OK, &err);

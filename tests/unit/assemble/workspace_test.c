@@ -23,7 +23,7 @@ typedef struct capacity {
     fake_env fe;
     maki_workspace ws;
     maki_arena arena;
-    maki_boot_report told;
+    maki_bootstrap_report told;
     maki_str text;
     maki_err err;
 } capacity;
@@ -59,39 +59,40 @@ static const struct text_row {
     const char *name;
     maki_str bytes;
     uint64_t most;
-    maki_boot_state state;
+    maki_bootstrap_state state;
     bool repaired;
     maki_str text;
 } text_rows[] = {
-    { "a short one", MAKI_LIT("海苔は火であぶる"), 10, MAKI_BOOT_WHOLE, false,
+    { "a short one", MAKI_LIT("海苔は火であぶる"), 10, MAKI_BOOTSTRAP_WHOLE, false,
       MAKI_LIT("海苔は火であぶる") },
-    { "exactly as long as it may be", MAKI_LIT("0123456789"), 10, MAKI_BOOT_WHOLE, false,
+    { "exactly as long as it may be", MAKI_LIT("0123456789"), 10, MAKI_BOOTSTRAP_WHOLE, false,
       MAKI_LIT("0123456789") },
-    { "a long one in Japanese", MAKI_LIT("あいうえおかきくけこさしすせそ"), 10, MAKI_BOOT_TRIMMED,
-      false, MAKI_LIT("あいうえおかき\n\n[...truncated...]\n\nせそ") },
-    { "no character is cut in two", MAKI_LIT("123456🍙89abcdef🍣"), 10, MAKI_BOOT_TRIMMED, false,
+    { "a long one in Japanese", MAKI_LIT("あいうえおかきくけこさしすせそ"), 10,
+      MAKI_BOOTSTRAP_TRIMMED, false, MAKI_LIT("あいうえおかき\n\n[...truncated...]\n\nせそ") },
+    { "no character is cut in two", MAKI_LIT("123456🍙89abcdef🍣"), 10, MAKI_BOOTSTRAP_TRIMMED, false,
       MAKI_LIT("123456\n\n[...truncated...]\n\n🍣") },
-    { "nor at the tail", MAKI_LIT("0123456789🍙🍣x"), 10, MAKI_BOOT_TRIMMED, false,
+    { "nor at the tail", MAKI_LIT("0123456789🍙🍣x"), 10, MAKI_BOOTSTRAP_TRIMMED, false,
       MAKI_LIT("0123456\n\n[...truncated...]\n\nx") },
-    { "white space at the end does not count", MAKI_LIT("规则 \r\n\t\n \n"), 2, MAKI_BOOT_WHOLE,
-      false, MAKI_LIT("规则") },
-    { "nothing but white space", MAKI_LIT(" \n\n"), 10, MAKI_BOOT_EMPTY, false, MAKI_LIT("") },
-    { "nothing", MAKI_LIT(""), 10, MAKI_BOOT_EMPTY, false, MAKI_LIT("") },
-    { "no budget at all", MAKI_LIT("海苔"), 0, MAKI_BOOT_LEFT_OUT, false, MAKI_LIT("") },
-    { "no budget, and an empty file", MAKI_LIT("\n"), 0, MAKI_BOOT_EMPTY, false, MAKI_LIT("") },
-    { "a byte order mark goes", MAKI_LIT("\xEF\xBB\xBF규칙"), 2, MAKI_BOOT_WHOLE, false,
-      MAKI_LIT("규칙") },
-    { "a byte order mark and nothing else", MAKI_LIT("\xEF\xBB\xBF"), 10, MAKI_BOOT_EMPTY, false,
+    { "white space at the end does not count", MAKI_LIT("规则 \r\n\t\n \n"), 2,
+      MAKI_BOOTSTRAP_WHOLE, false, MAKI_LIT("规则") },
+    { "nothing but white space", MAKI_LIT(" \n\n"), 10, MAKI_BOOTSTRAP_EMPTY, false, MAKI_LIT("") },
+    { "nothing", MAKI_LIT(""), 10, MAKI_BOOTSTRAP_EMPTY, false, MAKI_LIT("") },
+    { "no budget at all", MAKI_LIT("海苔"), 0, MAKI_BOOTSTRAP_OMITTED, false, MAKI_LIT("") },
+    { "no budget, and an empty file", MAKI_LIT("\n"), 0, MAKI_BOOTSTRAP_EMPTY, false,
       MAKI_LIT("") },
-    { "what is no UTF-8 is replaced", MAKI_LIT("a\xff\xe3\x81z"), 10, MAKI_BOOT_WHOLE, true,
+    { "a byte order mark goes", MAKI_LIT("\xEF\xBB\xBF규칙"), 2, MAKI_BOOTSTRAP_WHOLE, false,
+      MAKI_LIT("규칙") },
+    { "a byte order mark and nothing else", MAKI_LIT("\xEF\xBB\xBF"), 10, MAKI_BOOTSTRAP_EMPTY,
+      false, MAKI_LIT("") },
+    { "what is no UTF-8 is replaced", MAKI_LIT("a\xff\xe3\x81z"), 10, MAKI_BOOTSTRAP_WHOLE, true,
       MAKI_LIT("a\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBDz") },
     { "and cut as it is shown", MAKI_LIT("\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"), 10,
-      MAKI_BOOT_TRIMMED, true,
+      MAKI_BOOTSTRAP_TRIMMED, true,
       MAKI_LIT(
           "\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD\xEF\xBF\xBD"
           "\n\n[...truncated...]\n\n\xEF\xBF\xBD\xEF\xBF\xBD") },
-    { "NUL bytes: no text", MAKI_LIT("a\0b"), 10, MAKI_BOOT_UNREADABLE, false, MAKI_LIT("") },
-    { "UTF-16: no text", MAKI_LIT("\xff\xfe\x41\0\x42\0"), 10, MAKI_BOOT_UNREADABLE, false,
+    { "NUL bytes: no text", MAKI_LIT("a\0b"), 10, MAKI_BOOTSTRAP_UNREADABLE, false, MAKI_LIT("") },
+    { "UTF-16: no text", MAKI_LIT("\xff\xfe\x41\0\x42\0"), 10, MAKI_BOOTSTRAP_UNREADABLE, false,
       MAKI_LIT("") },
 };
 
@@ -104,12 +105,12 @@ static void texts(void)
         begin(&r);
         directory_write(directory_file(&r.files, "AGENTS.md"), row->bytes);
         read_agents(&r, row->most);
-        CHECK_CSTR(maki_boot_state_name(r.told.state), maki_boot_state_name(row->state));
+        CHECK_CSTR(maki_bootstrap_state_name(r.told.state), maki_bootstrap_state_name(row->state));
         CHECK_EQ(r.told.repaired, row->repaired);
         CHECK_TEXT(r.text, row->text);
         CHECK_EQ(r.told.bytes, row->bytes.len);
         CHECK_EQ(r.told.why[0] != '\0',
-                 row->state == MAKI_BOOT_UNREADABLE || row->state == MAKI_BOOT_LEFT_OUT);
+                 row->state == MAKI_BOOTSTRAP_UNREADABLE || row->state == MAKI_BOOTSTRAP_OMITTED);
         end(&r);
     }
 }
@@ -167,10 +168,10 @@ static void same_as_operation(void)
 
 /* ---- paths that are not files of the workspace ------------------------------------------------------------------------- */
 
-static void check_unread(capacity *r, maki_boot_state state, const char *why)
+static void check_unread(capacity *r, maki_bootstrap_state state, const char *why)
 {
     read_agents(r, 100);
-    CHECK_CSTR(maki_boot_state_name(r->told.state), maki_boot_state_name(state));
+    CHECK_CSTR(maki_bootstrap_state_name(r->told.state), maki_bootstrap_state_name(state));
     CHECK_EQ(r->text.len, 0);
     CHECK_CSTR(r->told.why, why);
     end(r);
@@ -188,21 +189,21 @@ static void hostile(void)
     static capacity r, outside;
     tap_row("a missing file");
     begin(&r);
-    check_unread(&r, MAKI_BOOT_MISSING, "");
+    check_unread(&r, MAKI_BOOTSTRAP_MISSING, "");
     tap_row("a directory");
     begin(&r);
     CHECK_EQ(mkdir(directory_file(&r.files, "AGENTS.md"), 0700), 0);
-    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a directory, not a file");
+    check_unread(&r, MAKI_BOOTSTRAP_UNREADABLE, "it is a directory, not a file");
     tap_row("a pipe without a writer does not block");
     begin(&r);
     CHECK_EQ(mkfifo(directory_file(&r.files, "AGENTS.md"), 0600), 0);
-    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a pipe, not a file");
+    check_unread(&r, MAKI_BOOTSTRAP_UNREADABLE, "it is a pipe, not a file");
     tap_row("a link out of the workspace is not followed");
     begin(&r);
     begin(&outside);
     directory_write(directory_file(&outside.files, "id_rsa"), MAKI_LIT("秘密の鍵"));
     link_to(&r, directory_file(&outside.files, "id_rsa"));
-    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
+    check_unread(&r, MAKI_BOOTSTRAP_UNREADABLE, "it is a link that leads out of the workspace");
     tap_row("nor a link to a sibling whose name begins like the workspace's");
     begin(&r);
     char sibling[300], target[300];
@@ -210,19 +211,19 @@ static void hostile(void)
     directory_write(sibling, MAKI_LIT("秘密"));
     snprintf(target, sizeof target, "../%s-sibling", strrchr(r.files.path, '/') + 1);
     link_to(&r, target);
-    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
+    check_unread(&r, MAKI_BOOTSTRAP_UNREADABLE, "it is a link that leads out of the workspace");
     unlink(sibling);
     tap_row("a device is not opened");
     begin(&r);
     link_to(&r, "/dev/zero");
-    check_unread(&r, MAKI_BOOT_UNREADABLE, "it is a link that leads out of the workspace");
+    check_unread(&r, MAKI_BOOTSTRAP_UNREADABLE, "it is a link that leads out of the workspace");
     tap_row("a link to nothing is a missing file, one to itself an error");
     begin(&r);
     link_to(&r, "nowhere");
-    check_unread(&r, MAKI_BOOT_MISSING, "");
+    check_unread(&r, MAKI_BOOTSTRAP_MISSING, "");
     begin(&r);
     link_to(&r, "AGENTS.md");
-    check_unread(&r, MAKI_BOOT_UNREADABLE, strerror(ELOOP));
+    check_unread(&r, MAKI_BOOTSTRAP_UNREADABLE, strerror(ELOOP));
     end(&outside);
 }
 
@@ -290,7 +291,7 @@ static void huge(void)
     CHECK_EQ(pwrite(fd, tail, sizeof tail - 1, size - (off_t)sizeof tail + 1), sizeof tail - 1);
     close(fd);
     read_agents(&r, 20000);
-    CHECK_CSTR(maki_boot_state_name(r.told.state), "trimmed");
+    CHECK_CSTR(maki_bootstrap_state_name(r.told.state), "trimmed");
     CHECK_EQ(r.told.bytes, size);
     CHECK_EQ(r.told.units, 14000 + 4000 + sizeof "\n\n" MAKI_TRUNCATED "\n\n" - 1);
     CHECK(maki_str_starts(r.text, maki_str_of(head)));
@@ -312,9 +313,9 @@ static void faults(void)
         bool injected = fake_files_failed(&r.fe);
         CHECK_EQ(fake_files_live(&r.fe), 0);
         if (!injected) break;
-        bool told = r.told.state == MAKI_BOOT_UNREADABLE;
-        CHECK(told ||
-              r.told.state == MAKI_BOOT_WHOLE); /* that it could not be closed does not matter */
+        bool told = r.told.state == MAKI_BOOTSTRAP_UNREADABLE;
+        CHECK(told || r.told.state ==
+                          MAKI_BOOTSTRAP_WHOLE); /* that it could not be closed does not matter */
         CHECK_EQ(r.text.len > 0, !told);
     }
     fake_files_fail_at(&r.fe, 0, 0);
@@ -341,11 +342,11 @@ static void build_row(maki_prompt_mode mode, maki_str want, maki_str want_timest
     fake_env_init(&fe);
     maki_arena arena = maki_arena_new(fe.env.alloc, MEMORY);
     maki_prompt_parts in = { .mode = mode };
-    in.parts[MAKI_AT_IDENTITY] = (maki_prompt_part){ MAKI_LIT("巻"), "IDENTITY.md" };
-    in.parts[MAKI_AT_PERSONA] = (maki_prompt_part){ MAKI_LIT("静か"), "SOUL.md" };
-    in.parts[MAKI_AT_TOOLING].text = MAKI_LIT("- read_file");
-    in.parts[MAKI_AT_USER].text = MAKI_LIT("김");
-    in.parts[MAKI_AT_TIMESTAMP].text = MAKI_LIT("2026-01-27");
+    in.parts[MAKI_SECTION_IDENTITY] = (maki_prompt_part){ MAKI_LIT("巻"), "IDENTITY.md" };
+    in.parts[MAKI_SECTION_PERSONA] = (maki_prompt_part){ MAKI_LIT("静か"), "SOUL.md" };
+    in.parts[MAKI_SECTION_TOOLING].text = MAKI_LIT("- read_file");
+    in.parts[MAKI_SECTION_USER].text = MAKI_LIT("김");
+    in.parts[MAKI_SECTION_TIMESTAMP].text = MAKI_LIT("2026-01-27");
     CHECK_STATUS(maki_prompt_build(&in, &arena, &text, &timestamp, &err), MAKI_OK, &err);
     CHECK_TEXT(text, want);
     CHECK_TEXT(timestamp, want_timestamp);

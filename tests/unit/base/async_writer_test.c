@@ -60,9 +60,9 @@ static void test_order(void)
         { "nothing", 0, 10 },
         { "a few bytes", 100, 10 },
         { "one buffer exactly", MAKI_ASYNC_BUFFER, 1000 },
-        { "short of the second thread", MAKI_ASYNC_FROM - 1, 9000 },
-        { "long, in small pieces", 3 * MAKI_ASYNC_FROM, 3000 },
-        { "long, pieces longer than a buffer among them", 6 * MAKI_ASYNC_FROM,
+        { "short of the second thread", MAKI_ASYNC_MIN_BYTES - 1, 9000 },
+        { "long, in small pieces", 3 * MAKI_ASYNC_MIN_BYTES, 3000 },
+        { "long, pieces longer than a buffer among them", 6 * MAKI_ASYNC_MIN_BYTES,
           4 * MAKI_ASYNC_BUFFER },
     };
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
@@ -80,15 +80,15 @@ static void test_order(void)
 
 static void test_failures(void)
 {
-    static const uint64_t max[] = { 1000, MAKI_ASYNC_FROM + MAKI_ASYNC_BUFFER,
-                                    2 * MAKI_ASYNC_FROM - 1 };
+    static const uint64_t max[] = { 1000, MAKI_ASYNC_MIN_BYTES + MAKI_ASYNC_BUFFER,
+                                    2 * MAKI_ASYNC_MIN_BYTES - 1 };
     for (size_t i = 0; i < sizeof max / sizeof max[0]; i++) {
         fake_env fe;
         maki_err err = { 0 };
         reader r = { .max = max[i] };
         fake_env_init(&fe);
         tap_row("a sink that fails after %llu bytes", (unsigned long long)max[i]);
-        CHECK_STATUS(write_text(fe.env.alloc, &r, 2 * MAKI_ASYNC_FROM, 5000, &err), MAKI_FULL,
+        CHECK_STATUS(write_text(fe.env.alloc, &r, 2 * MAKI_ASYNC_MIN_BYTES, 5000, &err), MAKI_FULL,
                      &err);
         CHECK_CSTR(err.msg, "no space for 満杯");
         CHECK_EQ(fake_alloc_live(&fe), 0);
@@ -100,9 +100,9 @@ static void test_failures(void)
         reader r = { .max = UINT64_MAX };
         fake_env_init(&fe);
         fake_alloc_fail_at(&fe, nth);
-        maki_status st = write_text(fe.env.alloc, &r, 2 * MAKI_ASYNC_FROM, 5000, &err);
+        maki_status st = write_text(fe.env.alloc, &r, 2 * MAKI_ASYNC_MIN_BYTES, 5000, &err);
         CHECK_STATUS(st, nth == 1 ? MAKI_NOMEM : MAKI_OK, &err);
-        CHECK_EQ(r.seen, nth == 1 ? 0 : 2 * MAKI_ASYNC_FROM);
+        CHECK_EQ(r.seen, nth == 1 ? 0 : 2 * MAKI_ASYNC_MIN_BYTES);
         CHECK(!r.wrong);
         CHECK_EQ(fake_alloc_live(&fe), 0);
         if (!fake_alloc_failed(&fe)) break;

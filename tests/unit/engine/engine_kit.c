@@ -141,9 +141,10 @@ bool engine_kit_open(engine_kit *kit, int argc, char **argv, const char *more)
     snprintf(kit->record, sizeof kit->record, "%s", directory_file(&kit->files, "record"));
     kit->env = maki_env_system();
     kit->answer = "海苔 = nori 🍙";
-    kit->options = (maki_turns_options){
-        .env = &kit->env, .home = kit->files.path, .durability = MAKI_LAZY, .sleep = sleep_fast
-    };
+    kit->options = (maki_turns_options){ .env = &kit->env,
+                                         .home = kit->files.path,
+                                         .durability = MAKI_DURABILITY_AT_END,
+                                         .sleep = sleep_fast };
     kit->calls = (maki_turn_callbacks){ kit,     on_delta, on_retry,    on_managing,
                                         on_call, on_row,   is_cancelled };
     signal(SIGPIPE, SIG_IGN);
@@ -282,7 +283,7 @@ static maki_status take_row(void *ctx, const maki_wire_message *message, maki_er
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind == MAKI_CONTENT_CALL) take_call(p, piece.id);
         if (piece.kind == MAKI_CONTENT_RESULT) take_result(p, piece.id);
-        if (piece.kind == MAKI_CONTENT_TEXT && pieces.speaker == MAKI_SPEAKER_USER && p->count)
+        if (piece.kind == MAKI_CONTENT_TEXT && pieces.speaker == MAKI_AUTHOR_USER && p->count)
             p->bad = true;
     }
     return MAKI_OK;

@@ -36,7 +36,7 @@ static void check_view(engine_kit *kit, const char *session, const char *provide
     maki_spool spool = maki_spool_new(&kit->env, MAKI_SPOOL_MEMORY);
     maki_request request = { .protocol = engine_kit_protocol(provider), .model = MAKI_LIT("fake") };
     maki_status st = maki_conv_open(&kit->env, session, &how, &conv, &err);
-    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err);
+    if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err);
     if (st == MAKI_OK) st = maki_request_write(conv, view, &request, maki_spool_sink(&spool), &err);
     if (st == MAKI_OK) st = maki_spool_text(&spool, &body, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
@@ -58,12 +58,12 @@ static bool one_turn(engine_kit *kit, const char *session, const char *provider,
 /* Back to what was in view after turn REWIND_TO. */
 static void rewind_to(engine_kit *kit, const char *session, uint64_t seq)
 {
-    maki_conv_options how = { .durability = MAKI_LAZY };
+    maki_conv_options how = { .durability = MAKI_DURABILITY_AT_END };
     maki_conv *conv = NULL;
     maki_change change;
     maki_err err = { .msg = "" };
     maki_status st = maki_conv_open(&kit->env, session, &how, &conv, &err);
-    if (st == MAKI_OK) st = maki_conv_rewind(conv, NULL, seq, MAKI_NOW, &change, &err);
+    if (st == MAKI_OK) st = maki_conv_rewind(conv, NULL, seq, MAKI_NEWEST, &change, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     maki_conv_close(conv);
 }

@@ -116,7 +116,7 @@ static void whole_prompt(engine_kit *kit, const char *provider)
     CHECK_EQ(times(body, "## Date"), 1);
     CHECK(!strstr(body, "MISSING"));
     CHECK(kit->result.has_bootstrap);
-    CHECK_CSTR(maki_boot_state_name(kit->result.bootstrap[0].state), "whole");
+    CHECK_CSTR(maki_bootstrap_state_name(kit->result.bootstrap[0].state), "whole");
     CHECK(kit->result.system_tokens > 100 && kit->result.system_tokens < kit->result.tokens);
     free(body);
     kit->request = (maki_turn_request){ .rounds = 0 };
@@ -186,7 +186,7 @@ static void modes(engine_kit *kit)
     kit->request.key = "agent:default:subagent:7";
     CHECK_STATUS(engine_kit_say(kit, NULL, "openai", "手伝って"), MAKI_OK, &kit->err);
     check_parts(kit, least_in, least_out);
-    CHECK_CSTR(maki_boot_state_name(kit->result.bootstrap[1].state), "unasked");
+    CHECK_CSTR(maki_bootstrap_state_name(kit->result.bootstrap[1].state), "unasked");
     tap_row("also when its session is named by its file");
     char path[MAKI_PATH_MAX];
     snprintf(path, sizeof path, "%s", kit->result.path);
@@ -229,7 +229,7 @@ static void limits(engine_kit *kit)
     CHECK(!strstr(body, "名前は巻。"));
     CHECK(has(body, "## Identity (IDENTITY.md)\\n\\n[LEFT OUT] /"));
     CHECK(has(body, "/IDENTITY.md: there is no space left for it"));
-    CHECK_CSTR(maki_boot_state_name(kit->result.bootstrap[3].state), "left out");
+    CHECK_CSTR(maki_bootstrap_state_name(kit->result.bootstrap[3].state), "left out");
     free(body);
     fill_workspace();
     configure(kit, "");

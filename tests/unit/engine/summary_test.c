@@ -45,7 +45,7 @@ static void by_the_provider(engine_kit *kit, const char *provider)
     unsigned long before = engine_kit_requests(kit);
     int turns = talk_until_managed(kit, engine_kit_session(kit, name), provider);
     CHECK(engine_kit_requests(kit) > before + (unsigned)turns); /* it may take several parts */
-    CHECK_EQ(kit->result.managed.fell_back.status, MAKI_OK);
+    CHECK_EQ(kit->result.managed.fallback_reason.status, MAKI_OK);
     CHECK(has(kit->managing, "... threshold"));
     char *events = engine_kit_file(kit, "events"), *asked = engine_kit_body(kit, 1);
     CHECK(has(events, "\"type\":\"condense\""));
@@ -64,10 +64,10 @@ static void window_of_its_model(engine_kit *kit)
              "summary:\n  provider: local\n  model: fake\n  background: false\n",
              kit->url);
     engine_kit_configure(kit, more);
-    tap_row("the window of the model that summarises is asked of its provider");
+    tap_row("the window of the model that summarizes is asked of its provider");
     unsigned long before = engine_kit_requests(kit);
     int turns = talk_until_managed(kit, engine_kit_session(kit, "asked"), "openai");
-    CHECK_EQ(kit->result.managed.fell_back.status, MAKI_OK);
+    CHECK_EQ(kit->result.managed.fallback_reason.status, MAKI_OK);
     unsigned long asked = 0;
     for (unsigned n = 0; n < engine_kit_requests(kit) - before; n++) {
         char *head = engine_kit_kept(kit, n, "head"), *body = engine_kit_body(kit, n);
@@ -92,7 +92,7 @@ static void named_by_the_caller(engine_kit *kit)
     kit->request.model = MAKI_LIT("海苔-1");
     talk_until_managed(kit, engine_kit_session(kit, "named"), "bare");
     kit->request.model = MAKI_LIT("");
-    CHECK_EQ(kit->result.managed.fell_back.status, MAKI_OK);
+    CHECK_EQ(kit->result.managed.fallback_reason.status, MAKI_OK);
     CHECK(has(kit->managing, "... threshold"));
     char *asked = engine_kit_body(kit, 1);
     CHECK(has(asked, "\"model\":\"海苔-1\""));
@@ -105,7 +105,7 @@ static void fallback(engine_kit *kit)
                          SMALL_THRESHOLD "summary:\n  provider: nowhere\n  background: false\n");
     tap_row("a model that cannot be reached: the offline summary takes its place");
     talk_until_managed(kit, engine_kit_session(kit, "fallback"), "openai");
-    CHECK_EQ(kit->result.managed.fell_back.status, MAKI_UPSTREAM);
+    CHECK_EQ(kit->result.managed.fallback_reason.status, MAKI_UPSTREAM);
     CHECK(kit->result.managed.tokens_after < kit->result.managed.tokens_before);
     tap_row("summary.provider offline asks nobody");
     engine_kit_configure(kit, SMALL_THRESHOLD "summary:\n  provider: offline\n");
@@ -143,7 +143,7 @@ static void cheaper_model(engine_kit *kit)
         engine_kit_configure(kit, more);
         tap_row("%s", cases[i].name);
         talk_until_managed(kit, engine_kit_session(kit, name), "mine");
-        CHECK_EQ(kit->result.managed.fell_back.status, MAKI_OK);
+        CHECK_EQ(kit->result.managed.fallback_reason.status, MAKI_OK);
         char *asked = engine_kit_body(kit, 1);
         CHECK(has(asked, want));
         free(asked);
@@ -161,7 +161,7 @@ static void no_condensing(engine_kit *kit)
     unsigned long before = engine_kit_requests(kit);
     int turns = talk_until_managed(kit, engine_kit_session(kit, "truncated"), "openai");
     CHECK(kit->result.managed.action != MAKI_STEP_CONDENSE);
-    CHECK(kit->result.managed.within);
+    CHECK(kit->result.managed.fits);
     CHECK(!maki_turns_wait(kit->turns));
     CHECK_EQ(engine_kit_requests(kit), before + (unsigned)turns);
     char *events = engine_kit_file(kit, "events");
@@ -217,7 +217,7 @@ static void the_model(engine_kit *kit)
     CHECK_STATUS(ask_model(kit, "海苔🍙と\"quotes\"", &request, &reply, &usage), MAKI_OK, &kit->err);
     maki_buf_add_byte(&reply, '\0');
     CHECK(has(reply.ptr, "海苔🍙と\"quotes\""));
-    CHECK(usage.input_tokens > 0 && usage.output_tokens > 0 && !usage.cut);
+    CHECK(usage.input_tokens > 0 && usage.output_tokens > 0 && !usage.truncated);
     char *body = engine_kit_body(kit, 0);
     CHECK(has(body, "短く。"));
     free(body);

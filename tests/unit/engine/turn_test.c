@@ -57,9 +57,9 @@ static void second_turn(engine_kit *kit, const char *provider)
 {
     tap_row("%s: the second turn sends the first", provider);
     const char *session = engine_kit_session(kit, provider);
-    kit->request.whole = true;
+    kit->request.no_stream = true;
     CHECK_STATUS(engine_kit_say(kit, session, provider, "그리고 김밥은? 🍙"), MAKI_OK, &kit->err);
-    kit->request.whole = false;
+    kit->request.no_stream = false;
     CHECK(!kit->result.created);
     CHECK_EQ(kit->result.last, 4);
     char *body = engine_kit_body(kit, 0);
@@ -306,7 +306,7 @@ static maki_status say_again(void *ctx, const maki_turn_call *call, maki_buf *re
                              maki_err *err)
 {
     engine_kit *kit = ctx;
-    maki_conv_options how = { .durability = MAKI_LAZY };
+    maki_conv_options how = { .durability = MAKI_DURABILITY_AT_END };
     maki_conv *conv = NULL;
     maki_change change;
     maki_str row = MAKI_LIT(

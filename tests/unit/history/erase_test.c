@@ -48,7 +48,9 @@ static void make(fake_env *fe, const char *path)
 {
     static const char *const rows[] = { "{\"role\":\"user\",\"content\":\"消して 🧹\"}",
                                         "{\"role\":\"assistant\",\"content\":\"네\"}" };
-    maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_AT_END,
+                                  .threads = 1 };
     maki_conv *conv = NULL;
     maki_change change;
     maki_err err = { 0 };

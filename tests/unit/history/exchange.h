@@ -19,7 +19,7 @@ static inline maki_status exchange_in(const maki_env *env, const directory *f, c
                                       maki_str source, const maki_import_options *options,
                                       maki_conv **conv, maki_import_report *report, maki_err *err)
 {
-    static const maki_conv_options fresh = { .create = true, .durability = MAKI_LAZY };
+    static const maki_conv_options fresh = { .create = true, .durability = MAKI_DURABILITY_AT_END };
     char path[400];
     snprintf(path, sizeof path, "%s", directory_file(f, name));
     directory_write(path, source);
@@ -33,7 +33,7 @@ static inline maki_status exchange_in(const maki_env *env, const directory *f, c
 static inline maki_status exchange_view(maki_conv *conv, maki_buf *out, maki_err *err)
 {
     const maki_view *view;
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) st = maki_conv_write(conv, view, true, maki_buf_sink(out), err);
     return st == MAKI_OK ? maki_buf_status(out, err) : st;
 }

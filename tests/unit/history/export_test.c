@@ -55,7 +55,7 @@ static bool check_roo(const maki_env *env, maki_str array, const char *why)
         if (good) good = CHECK_STATUS(exchange_view(conv, view, &err), MAKI_OK, &err);
         if (good) good = CHECK_TEXT(maki_buf_str(view), maki_buf_str(&want));
         if (good && turn == 0) {
-            good = CHECK_STATUS(maki_export(conv, MAKI_NOW, MAKI_NOW, MAKI_EXPORT_ROO,
+            good = CHECK_STATUS(maki_export(conv, MAKI_NEWEST, MAKI_NEWEST, MAKI_EXPORT_ROO,
                                             maki_buf_sink(&out), &err),
                                 MAKI_OK, &err) &&
                    CHECK_STATUS(maki_json_check(maki_buf_str(&out), &y, &err), MAKI_OK, &err) &&
@@ -224,7 +224,7 @@ static void test_ui(void)
                              &report, &err),
                  MAKI_OK, &err);
     CHECK_EQ(report.events, 4);
-    CHECK_STATUS(maki_export_ui(conv, MAKI_NOW, MAKI_NOW, maki_buf_sink(&out), &err), MAKI_OK,
+    CHECK_STATUS(maki_export_ui(conv, MAKI_NEWEST, MAKI_NEWEST, maki_buf_sink(&out), &err), MAKI_OK,
                  &err);
     CHECK_TEXT(maki_buf_str(&out), ui_text);
     maki_conv_close(conv);
@@ -252,11 +252,12 @@ static void test_ui(void)
                  MAKI_OK, &err);
     for (uint64_t seq = 1; seq <= 5; seq++) {
         const maki_view *view;
-        CHECK_STATUS(maki_conv_view(conv, seq, MAKI_NOW, &view, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_view(conv, seq, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
         CHECK_EQ(maki_view_count(view), then[seq - 1]);
     }
-    CHECK_STATUS(maki_export(conv, MAKI_NOW, MAKI_NOW, MAKI_EXPORT_ROO, maki_buf_sink(&out), &err),
-                 MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_export(conv, MAKI_NEWEST, MAKI_NEWEST, MAKI_EXPORT_ROO, maki_buf_sink(&out), &err),
+        MAKI_OK, &err);
     CHECK_TEXT(maki_buf_str(&out), api_text);
     uint64_t seq = 0, ev = 0;
     CHECK_STATUS(maki_conv_before(conv, 6500, false, &seq, &ev, &err), MAKI_OK, &err);
@@ -275,7 +276,7 @@ static void test_ui(void)
     maki_buf_clear(&out);
     CHECK_STATUS(exchange_in(&env, &f, "x.json", api_text, NULL, &conv, &report, &err), MAKI_OK,
                  &err);
-    CHECK_STATUS(maki_export_ui(conv, MAKI_NOW, MAKI_NOW, maki_buf_sink(&out), &err), MAKI_OK,
+    CHECK_STATUS(maki_export_ui(conv, MAKI_NEWEST, MAKI_NEWEST, maki_buf_sink(&out), &err), MAKI_OK,
                  &err);
     CHECK(strstr(out.ptr ? out.ptr : "",
                  "\"contextCondense\":{\"condenseId\":\"C\",\"summary\":\"S\"") != NULL);
@@ -308,10 +309,11 @@ static void test_own(void)
         CHECK_STATUS(maki_conv_append(conv, NULL, &row, 1, &change, &err), MAKI_OK, &err);
         if (i == 7) CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.5, &change, &err), MAKI_OK, &err);
         if (i == 9)
-            CHECK_STATUS(maki_conv_rewind(conv, NULL, 9, MAKI_NOW, &change, &err), MAKI_OK, &err);
+            CHECK_STATUS(maki_conv_rewind(conv, NULL, 9, MAKI_NEWEST, &change, &err), MAKI_OK,
+                         &err);
     }
     snprintf(path, sizeof path, "%s", directory_file(&f, "b.jsonl"));
-    CHECK_STATUS(maki_conv_fork(conv, 12, MAKI_NOW, path, (maki_str){ "", 0 }, &err), MAKI_OK,
+    CHECK_STATUS(maki_conv_fork(conv, 12, MAKI_NEWEST, path, (maki_str){ "", 0 }, &err), MAKI_OK,
                  &err);
     CHECK_STATUS(maki_conv_open(&env, path, &options, &fork, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_truncate(fork, NULL, 0.5, &change, &err), MAKI_OK, &err);
@@ -325,9 +327,9 @@ static void test_own(void)
         maki_buf_clear(&view);
         maki_buf_clear(&again);
         directory_open(&g);
-        CHECK_STATUS(
-            maki_export(both[i], MAKI_NOW, MAKI_NOW, MAKI_EXPORT_ROO, maki_buf_sink(&out), &err),
-            MAKI_OK, &err);
+        CHECK_STATUS(maki_export(both[i], MAKI_NEWEST, MAKI_NEWEST, MAKI_EXPORT_ROO,
+                                 maki_buf_sink(&out), &err),
+                     MAKI_OK, &err);
         CHECK_STATUS(exchange_view(both[i], &view, &err), MAKI_OK, &err);
         CHECK_STATUS(exchange_in(&env, &g, "s", maki_buf_str(&out), &roo, &back, &report, &err),
                      MAKI_OK, &err);
@@ -337,12 +339,12 @@ static void test_own(void)
         directory_close(&g);
     }
     maki_buf_clear(&out);
-    CHECK_STATUS(maki_export_ui(conv, MAKI_NOW, MAKI_NOW, maki_buf_sink(&out), &err), MAKI_OK,
+    CHECK_STATUS(maki_export_ui(conv, MAKI_NEWEST, MAKI_NEWEST, maki_buf_sink(&out), &err), MAKI_OK,
                  &err);
     CHECK(out.len > 2 && strstr(out.ptr, "sliding_window_truncation") != NULL);
     maki_buf_clear(&out);
     CHECK_STATUS(
-        maki_export(conv, MAKI_NOW, MAKI_NOW, MAKI_EXPORT_LINES, maki_buf_sink(&out), &err),
+        maki_export(conv, MAKI_NEWEST, MAKI_NEWEST, MAKI_EXPORT_LINES, maki_buf_sink(&out), &err),
         MAKI_OK, &err);
     size_t lines = 0;
     for (size_t i = 0; i < out.len; i++)
@@ -432,8 +434,9 @@ static void test_chat(void)
             maki_str expect =
                 q(k ? chat_rows[i].anthropic : chat_rows[i].openai, want, sizeof want);
             maki_export_format format = k ? MAKI_EXPORT_ANTHROPIC : MAKI_EXPORT_OPENAI;
-            CHECK_STATUS(maki_export(conv, MAKI_NOW, MAKI_NOW, format, maki_buf_sink(&out), &err),
-                         MAKI_OK, &err);
+            CHECK_STATUS(
+                maki_export(conv, MAKI_NEWEST, MAKI_NEWEST, format, maki_buf_sink(&out), &err),
+                MAKI_OK, &err);
             CHECK_TEXT(maki_buf_str(&out), expect);
             maki_buf_free(&out);
         }
@@ -468,10 +471,10 @@ static void test_faults(void)
             maki_status st =
                 maki_conv_open(&fe.env, directory_file(&f, "in.jsonl"), &options, &conv, &err);
             if (st == MAKI_OK) {
-                st = format < 4
-                         ? maki_export(conv, MAKI_NOW, MAKI_NOW, (maki_export_format)format,
-                                       maki_buf_sink(&out), &err)
-                         : maki_export_ui(conv, MAKI_NOW, MAKI_NOW, maki_buf_sink(&out), &err);
+                st = format < 4 ? maki_export(conv, MAKI_NEWEST, MAKI_NEWEST,
+                                              (maki_export_format)format, maki_buf_sink(&out), &err)
+                                : maki_export_ui(conv, MAKI_NEWEST, MAKI_NEWEST,
+                                                 maki_buf_sink(&out), &err);
             }
             maki_conv_close(conv);
             bool failed = fake_alloc_failed(&fe);

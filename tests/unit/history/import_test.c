@@ -488,7 +488,7 @@ static void test_far(void)
 static void test_pipe(void)
 {
     maki_env env = maki_env_system();
-    static const maki_conv_options fresh = { .create = true, .durability = MAKI_LAZY };
+    static const maki_conv_options fresh = { .create = true, .durability = MAKI_DURABILITY_AT_END };
     directory f;
     maki_conv *conv = NULL;
     maki_import_report report;
@@ -628,7 +628,7 @@ static void test_noise(void)
             CHECK_STATUS(maki_json_check(maki_buf_str(&out), &value, &err), MAKI_OK, &err);
             for (int format = 0; format < 4; format++) {
                 maki_buf_clear(&out);
-                CHECK_STATUS(maki_export(conv, MAKI_NOW, MAKI_NOW, (maki_export_format)format,
+                CHECK_STATUS(maki_export(conv, MAKI_NEWEST, MAKI_NEWEST, (maki_export_format)format,
                                          maki_buf_sink(&out), &err),
                              MAKI_OK, &err);
                 if (format == MAKI_EXPORT_LINES) continue;

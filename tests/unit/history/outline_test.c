@@ -90,12 +90,12 @@ static bool one_step(run *r)
     model *m = run_model(r);
     if (!run_ordinary_step(r)) return false;
     m = run_model(r);
-    if (!check_outline(r, MAKI_NOW, MAKI_NOW, &r->view, &r->rows)) return false;
+    if (!check_outline(r, MAKI_NEWEST, MAKI_NEWEST, &r->view, &r->rows)) return false;
     uint64_t last = model_last(m), seq = last ? 1 + run_chance(r, (size_t)last) : 0;
     if (r->undone_rewind || seq <= m->base || run_chance(r, 3)) return true;
     model_see(m, seq, UINT64_MAX, true, &view);
     model_see(m, seq, UINT64_MAX, false, &rows);
-    return check_outline(r, seq, MAKI_NOW, &view, &rows);
+    return check_outline(r, seq, MAKI_NEWEST, &view, &rows);
 }
 
 int main(int argc, char **argv)

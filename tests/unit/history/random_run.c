@@ -225,7 +225,7 @@ static bool check_then(run *r)
     uint64_t last = model_last(m), seq = last ? 1 + r->checks * 7919 % last : 0;
     if (seq == last) return true;
     model_see(m, seq, UINT64_MAX, true, &r->view);
-    maki_status st = maki_conv_view(run_conv(r), seq, MAKI_NOW, &view, &err);
+    maki_status st = maki_conv_view(run_conv(r), seq, MAKI_NEWEST, &view, &err);
     MUST(st == MAKI_OK, "the view at message %llu: %s", (unsigned long long)seq, err.msg);
     if (!run_compare_view(r, view)) return false;
     for (size_t i = 0; i < r->revision_count; i++) {
@@ -233,7 +233,7 @@ static bool check_then(run *r)
         if (then->conv != r->now || then->seq != seq || then->ev != model_event_at(m, seq))
             continue;
         r->reached.then++;
-        return run_check_revision(r, &(revision){ r->now, seq, MAKI_NOW, then->hash });
+        return run_check_revision(r, &(revision){ r->now, seq, MAKI_NEWEST, then->hash });
     }
     return true;
 }
@@ -246,7 +246,7 @@ bool run_check_now(run *r)
     if (!run_take_events(r) || !check_then(r)) return false;
     model_see(m, UINT64_MAX, UINT64_MAX, true, &r->view);
     model_see(m, UINT64_MAX, UINT64_MAX, false, &r->rows);
-    maki_status st = maki_conv_view(run_conv(r), MAKI_NOW, MAKI_NOW, &view, &err);
+    maki_status st = maki_conv_view(run_conv(r), MAKI_NEWEST, MAKI_NEWEST, &view, &err);
     MUST(st == MAKI_OK, "the view: %s", err.msg);
     if (!run_compare_view(r, view)) return false;
     if (r->checks++ % 8 == r->seed % 8 && !check_sum(r, view)) return false;
@@ -287,7 +287,7 @@ bool run_check_revision(run *r, const revision *then)
 bool run_open(run *r, size_t which)
 {
     maki_err err = { 0 };
-    maki_conv_options options = { .create = true, .durability = MAKI_LAZY };
+    maki_conv_options options = { .create = true, .durability = MAKI_DURABILITY_AT_END };
     maki_status st =
         maki_conv_open(&r->env, r->models[which].path, &options, &r->convs[which], &err);
     MUST(st == MAKI_OK, "opening %s: %s", r->models[which].path, err.msg);
@@ -332,8 +332,8 @@ bool run_check_change(run *r, maki_status st, const maki_change *c, const maki_e
     MUST(c->tokens_after == model_tokens(&r->view), "tokensAfter %llu",
          (unsigned long long)c->tokens_after);
     maki_change later; /* what the log says of it afterwards */
-    MUST(maki_conv_step(run_conv(r), c->event, &later, NULL) == MAKI_OK, "it is no step");
-    MUST(memcmp(&later.did, &c->did, sizeof c->did) == 0 && later.visible == c->visible &&
+    MUST(maki_conv_event_effect(run_conv(r), c->event, &later, NULL) == MAKI_OK, "it is no step");
+    MUST(memcmp(&later.effect, &c->effect, sizeof c->effect) == 0 && later.visible == c->visible &&
              later.tokens_before == c->tokens_before && later.tokens_after == c->tokens_after,
          "step %llu is reported in another way later", (unsigned long long)c->event);
     return true;

@@ -92,7 +92,7 @@ static bool undo_all(run *r)
     MUST(left == 0, "event %llu counts and cannot be undone", (unsigned long long)left);
     model_untouched(m, &r->view);
     run_write_model(r, &r->view);
-    st = maki_conv_view(run_conv(r), MAKI_NOW, MAKI_NOW, &view, &err);
+    st = maki_conv_view(run_conv(r), MAKI_NEWEST, MAKI_NEWEST, &view, &err);
     MUST(st == MAKI_OK, "the view: %s", err.msg);
     if (!run_compare_view(r, view) || !run_write_view(r, view, false)) return false;
     MUST(maki_str_is(maki_buf_str(&r->text), maki_buf_str(&r->wanted)),
@@ -119,11 +119,11 @@ static bool rebuild_index(run *r, size_t which)
 static bool verify(run *r, size_t which)
 {
     maki_env env = maki_env_system();
-    maki_fact_state facts = { .alloc = env.alloc };
+    maki_recent_calls facts = { .alloc = env.alloc };
     maki_token_counter counter;
     maki_token_counter_init(&counter, &env);
-    maki_log_options options = { .family = MAKI_INDEX_FAMILY,
-                                 .facts = maki_facts_of,
+    maki_log_options options = { .encoding = MAKI_INDEX_ENCODING,
+                                 .facts = maki_row_facts_of,
                                  .facts_ctx = &facts,
                                  .tokens = maki_token_counter_row,
                                  .tokens_ctx = &counter };

@@ -270,7 +270,7 @@ static bool check_rewound(run *r, uint64_t to, uint64_t ev, size_t more)
 {
     static model_view then;
     model *m = run_model(r);
-    if (ev == MAKI_NOW) ev = model_event_at(m, to);
+    if (ev == MAKI_NEWEST) ev = model_event_at(m, to);
     model_see(m, to, ev, true, &then);
     MUST(r->view.count == then.count + more, "%zu messages after going back, %zu were there",
          r->view.count, then.count);
@@ -287,7 +287,7 @@ static bool rewind_to(run *r, uint64_t seq, uint64_t ev)
 {
     model *m = run_model(r);
     uint64_t events = m->event_count, tokens = model_tokens(&r->view);
-    uint64_t to = seq == MAKI_NOW ? (ev ? m->events[ev - 1]->at : m->base) : seq;
+    uint64_t to = seq == MAKI_NEWEST ? (ev ? m->events[ev - 1]->at : m->base) : seq;
     uint64_t last = model_last(m);
     maki_change c;
     maki_err err = { 0 };
@@ -308,7 +308,7 @@ static bool do_rewind_seq(run *r)
     uint64_t back = run_chance(r, 3) ? run_chance(r, 12) : run_chance(r, (size_t)last + 1);
     uint64_t seq = last > back ? last - back : run_chance(r, (size_t)last + 2);
     run_trace(r, "rewind seq=%llu", (unsigned long long)seq);
-    return rewind_to(r, seq, MAKI_NOW);
+    return rewind_to(r, seq, MAKI_NEWEST);
 }
 
 static bool do_rewind_ev(run *r)
@@ -317,7 +317,7 @@ static bool do_rewind_ev(run *r)
     if (!events) return do_rewind_seq(r);
     uint64_t ev = 1 + run_chance(r, events);
     run_trace(r, "rewind ev=%llu", (unsigned long long)ev);
-    return rewind_to(r, MAKI_NOW, ev);
+    return rewind_to(r, MAKI_NEWEST, ev);
 }
 
 /* To a saved revision. */
@@ -460,7 +460,7 @@ static bool do_edit(run *r, bool with)
     MUST(m->events[events]->to == to, "went back to %llu",
          (unsigned long long)m->events[events]->to);
     MUST(!row || r->view.items[r->view.count - 1].row == row, "the new text is not there");
-    return check_rewound(r, to, MAKI_NOW, row ? 1 : 0);
+    return check_rewound(r, to, MAKI_NEWEST, row ? 1 : 0);
 }
 
 /* After an expand, the message has its original bytes. */
@@ -511,7 +511,8 @@ static bool do_fork(run *r)
     snprintf(c->path, sizeof c->path, "%s/c%zu.jsonl", r->directory->path, child);
     run_trace(r, "fork seq=%llu", (unsigned long long)seq);
     c->base = adjusted_cut(r, seq);
-    maki_status st = maki_conv_fork(run_conv(r), seq, MAKI_NOW, c->path, (maki_str){ "", 0 }, &err);
+    maki_status st =
+        maki_conv_fork(run_conv(r), seq, MAKI_NEWEST, c->path, (maki_str){ "", 0 }, &err);
     run_trace(r, " -> %s, now in c%zu\n", maki_status_name(st), child);
     MUST(st == (c->base ? MAKI_OK : MAKI_NOTFOUND), "fork: %s", err.msg);
     if (st != MAKI_OK) return true;
@@ -558,8 +559,9 @@ static bool do_conflict(run *r)
     maki_err err = { 0 };
     memcpy(head, maki_log_head(maki_conv_log(run_conv(r))), sizeof head);
     head[3] ^= 1;
-    maki_status st = run_chance(r, 2) ? maki_conv_truncate(run_conv(r), head, 0.5, &c, &err)
-                                      : maki_conv_rewind(run_conv(r), head, 1, MAKI_NOW, &c, &err);
+    maki_status st = run_chance(r, 2)
+                         ? maki_conv_truncate(run_conv(r), head, 0.5, &c, &err)
+                         : maki_conv_rewind(run_conv(r), head, 1, MAKI_NEWEST, &c, &err);
     run_trace(r, "a head that has moved -> %s\n", maki_status_name(st));
     MUST(st == MAKI_CONFLICT, "wrote on a head that had moved: %s", maki_status_name(st));
     return run_check_now(r);

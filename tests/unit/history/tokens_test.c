@@ -70,19 +70,20 @@ static void test_known(void)
     for (size_t i = 0; i < COUNT(known); i++) {
         uint64_t estimate = 0;
         maki_str row = maki_str_of(known[i].row);
-        maki_countable said = maki_countable_of(row);
+        maki_counted_fields said = maki_counted_fields_of(row);
         CHECK_STATUS(maki_token_counter_row(&counter, i % 3, row, NULL, &tokens, &err), MAKI_OK,
                      &err);
-        CHECK_STATUS(maki_countable_count(NULL, &said, &estimate, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_counted_fields_count(NULL, &said, &estimate, &err), MAKI_OK, &err);
         if (!CHECK_EQ(tokens, known[i].tokens) || !CHECK_EQ(estimate, known[i].chars4))
             printf("# %s\n", known[i].row);
     }
     tokens = 9;
-    CHECK_STATUS(maki_token_counter_read(&counter, 0, MAKI_LIT("no JSON"), NULL, &tokens, &err),
-                 MAKI_OK, &err);
+    CHECK_STATUS(
+        maki_token_counter_unchecked(&counter, 0, MAKI_LIT("no JSON"), NULL, &tokens, &err),
+        MAKI_OK, &err);
     CHECK_EQ(tokens, 0);
-    CHECK_STATUS(maki_token_counter_read(&counter, 0, MAKI_LIT(" {\"role\":\"user\"} "), NULL,
-                                         &tokens, &err),
+    CHECK_STATUS(maki_token_counter_unchecked(&counter, 0, MAKI_LIT(" {\"role\":\"user\"} "), NULL,
+                                              &tokens, &err),
                  MAKI_OK, &err);
     CHECK_EQ(tokens, 4);
     maki_token_counter_close(&counter);
@@ -101,7 +102,7 @@ static maki_status count_seen(void *ctx, const maki_view_message *seen, maki_err
 {
     slow *s = ctx;
     uint32_t tokens = 0;
-    maki_status st = maki_token_counter_read(&s->counter, 0, seen->json, NULL, &tokens, err);
+    maki_status st = maki_token_counter_unchecked(&s->counter, 0, seen->json, NULL, &tokens, err);
     s->tokens += tokens;
     s->told += seen->row.tokens;
     return st;
@@ -114,7 +115,7 @@ static uint64_t slow_total(maki_conv *conv)
     const maki_view *view;
     slow s = { .tokens = 0 };
     maki_token_counter_init(&s.counter, &env);
-    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_each(conv, view, count_seen, &s, &err), MAKI_OK, &err);
     maki_token_counter_close(&s.counter);
     return s.tokens;
@@ -179,7 +180,7 @@ static void test_views(void)
     check_totals(conv, "truncated");
     CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &c, &err), MAKI_OK, &err);
     check_totals(conv, "undone");
-    CHECK_STATUS(maki_conv_fork(conv, 9, MAKI_NOW, child, (maki_str){ "", 0 }, &err), MAKI_OK,
+    CHECK_STATUS(maki_conv_fork(conv, 9, MAKI_NEWEST, child, (maki_str){ "", 0 }, &err), MAKI_OK,
                  &err);
     maki_conv *fork = open_conv(&env, child, (maki_conv_options){ .create = false });
     check_totals(fork, "forked");
@@ -324,7 +325,7 @@ static void test_public(const char *source)
 {
     maki *m = NULL;
     maki_conversation *c = NULL;
-    maki_imported got;
+    maki_import_result got;
     maki_token_total all, view;
     maki_err err = { 0 };
     directory f;
@@ -335,7 +336,7 @@ static void test_public(const char *source)
     snprintf(path, sizeof path, "%s", directory_file(&f, "x.jsonl"));
     if (!CHECK_STATUS(maki_open(NULL, &m, &err), MAKI_OK, &err)) return;
     maki_set_threads(m, 2);
-    maki_watch_counting(m, note_counting, &most);
+    maki_use_progress(m, note_counting, &most);
     CHECK_STATUS(maki_conversation_import(m, source, path, "lines", NULL, &got, &err), MAKI_OK,
                  &err);
     CHECK_EQ(most, 0);
@@ -355,8 +356,8 @@ static void test_public(const char *source)
     CHECK_STATUS(maki_conversation_open(m, path, MAKI_OPEN, &c, &err), MAKI_OK, &err);
     CHECK(most > 4 << 20);
     maki_conversation_close(c);
-    maki_proof proof;
-    maki_watch_counting(m, NULL, NULL);
+    maki_verification proof;
+    maki_use_progress(m, NULL, NULL);
     CHECK_STATUS(maki_conversation_verify(m, path, false, NULL, NULL, &proof, &err), MAKI_OK, &err);
     maki_close(m);
     directory_close(&f);
@@ -405,9 +406,10 @@ static void test_imports(const char *source, size_t broken)
         tap_row("an import with %zu threads: the same files, the same lines skipped", threads);
         snprintf(name, sizeof name, "t%zu.jsonl", threads);
         snprintf(path, sizeof path, "%s", directory_file(&f, name));
-        maki_conv *conv = open_conv(
-            &env, path,
-            (maki_conv_options){ .create = true, .durability = MAKI_LAZY, .threads = threads });
+        maki_conv *conv = open_conv(&env, path,
+                                    (maki_conv_options){ .create = true,
+                                                         .durability = MAKI_DURABILITY_AT_END,
+                                                         .threads = threads });
         CHECK_STATUS(maki_import(&env, source, conv, &options, &report, &err), MAKI_OK, &err);
         CHECK_EQ(report.skipped, broken);
         CHECK_EQ(report.messages, maki_log_last(maki_conv_log(conv)));
@@ -428,10 +430,10 @@ static void test_imports(const char *source, size_t broken)
 
     tap_row("they verify, and a rebuilt index has the same bytes");
     maki_token_counter counter;
-    maki_fact_state facts = { .alloc = env.alloc };
+    maki_recent_calls facts = { .alloc = env.alloc };
     maki_token_counter_init(&counter, &env);
-    maki_log_options options = { .family = MAKI_INDEX_FAMILY,
-                                 .facts = maki_facts_of,
+    maki_log_options options = { .encoding = MAKI_INDEX_ENCODING,
+                                 .facts = maki_row_facts_of,
                                  .facts_ctx = &facts,
                                  .tokens = maki_token_counter_row,
                                  .tokens_ctx = &counter };
@@ -481,7 +483,9 @@ static void test_import_memory(const char *source)
         maki_conv *conv = NULL;
         maki_import_report report;
         maki_err err = { 0 };
-        maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 3 };
+        maki_conv_options options = { .create = true,
+                                      .durability = MAKI_DURABILITY_AT_END,
+                                      .threads = 3 };
         maki_import_options how = { .format = "lines" };
         directory_open(&f);
         a.calls = 0;

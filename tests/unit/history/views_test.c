@@ -41,7 +41,7 @@ static const maki_view *see(maki_conv *conv)
     const maki_view *view = NULL;
     maki_err err = { 0 };
     CHECK_STATUS(maki_log_refresh(maki_conv_log(conv), &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
     return view;
 }
 
@@ -128,7 +128,7 @@ int main(void)
     directory f;
     maki_env env = maki_env_system();
     maki_conv *writer = NULL, *reader = NULL;
-    maki_conv_options writing = { .create = true, .durability = MAKI_LAZY };
+    maki_conv_options writing = { .create = true, .durability = MAKI_DURABILITY_AT_END };
     maki_conv_options reading = { .read_only = true };
     maki_err err = { 0 };
     fake_env_init(&fe);
@@ -158,7 +158,7 @@ int main(void)
         const maki_view *view = NULL;
         maki_conv_free_view(reader);
         fake_alloc_fail_at(&fe, nth);
-        maki_status st = maki_conv_view(reader, MAKI_NOW, MAKI_NOW, &view, &err);
+        maki_status st = maki_conv_view(reader, MAKI_NEWEST, MAKI_NEWEST, &view, &err);
         bool failed = fake_alloc_failed(&fe);
         CHECK_EQ(st, failed ? MAKI_NOMEM : MAKI_OK);
         fake_alloc_fail_at(&fe, 0);

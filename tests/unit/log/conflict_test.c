@@ -11,7 +11,7 @@
 
 static maki_conv *open_conv(logs *l)
 {
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
+    maki_conv_options options = { .create = true, .durability = MAKI_DURABILITY_SYNC };
     maki_conv *conv = NULL;
     maki_err err = { 0 };
     CHECK_STATUS(maki_conv_open(&l->env, l->path, &options, &conv, &err), MAKI_OK, &err);
@@ -63,7 +63,7 @@ static const struct conflict_row {
     meddling what;
     bool expects;       /* the caller names the head */
     maki_status status; /* of the one that was meddled with */
-    int calls;          /* of its summariser */
+    int calls;          /* of its summarizer */
     uint64_t visible;
 } rows[] = {
     { "a condense in between: what is left is too little", CONDENSE, false, MAKI_REFUSED, 1, 4 },
@@ -169,7 +169,7 @@ int main(void)
         const maki_view *view;
         maki_view_totals totals = { 0 };
         CHECK_STATUS(maki_log_refresh(maki_conv_log(one), &err), MAKI_OK, &err);
-        CHECK_STATUS(maki_conv_view(one, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_conv_view(one, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_conv_total(one, view, &totals, &err), MAKI_OK, &err);
         CHECK_EQ(totals.messages, r->visible);
         maki_conv_close(one);

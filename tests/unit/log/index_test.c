@@ -51,7 +51,7 @@ static void test_records(logs *l)
     CHECK_STATUS(maki_index_open(&reader, &l->env, l->index, false, &err), MAKI_OK, &err);
     CHECK_EQ(reader.header.base, 7);
     CHECK_EQ(reader.header.count, 0);
-    CHECK_CSTR(reader.header.family, "a family name t");
+    CHECK_CSTR(reader.header.encoding, "a family name t");
     CHECK_STATUS(maki_index_get(&reader, 0, &row, &err), MAKI_NOTFOUND, &err);
     CHECK_STATUS(maki_index_get(&reader, 1, &row, &err), MAKI_NOTFOUND, &err);
 

@@ -57,7 +57,7 @@ static maki_status step(maki_conv *conv, size_t n, maki_err *err)
     case 0: return append(conv, 4, err);
     case 1: return append(conv, 4, err);
     case 2: return maki_conv_condense(conv, NULL, 2, &summarizer, &change, err);
-    case 3: return maki_conv_rewind(conv, NULL, 7, MAKI_NOW, &change, err);
+    case 3: return maki_conv_rewind(conv, NULL, 7, MAKI_NEWEST, &change, err);
     case 4: return maki_conv_undo(conv, NULL, 0, &change, err);
     case 5:
         return maki_conv_edit(conv, NULL, 8, MAKI_LIT("{\"role\":\"user\",\"content\":\"edited\"}"),
@@ -70,7 +70,7 @@ static maki_status step(maki_conv *conv, size_t n, maki_err *err)
 /* Run all steps; *done are those that returned MAKI_OK, *tried those that were begun. */
 static maki_status work(logs *l, size_t *done, size_t *tried, maki_err *err)
 {
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
+    maki_conv_options options = { .create = true, .durability = MAKI_DURABILITY_SYNC };
     maki_conv *conv = NULL;
     maki_status st = MAKI_OK;
     *done = *tried = 0;
@@ -99,7 +99,7 @@ static bool verified(logs *l, maki_err *err)
 static bool has_complete_steps(logs *l, size_t done, size_t tried, bool killed)
 {
     maki_err err = { 0 };
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC };
+    maki_conv_options options = { .create = true, .durability = MAKI_DURABILITY_SYNC };
     maki_conv *conv = NULL;
     const maki_view *view;
     if (!CHECK_STATUS(maki_conv_open(&l->env, l->path, &options, &conv, &err), MAKI_OK, &err))
@@ -116,7 +116,8 @@ static bool has_complete_steps(logs *l, size_t done, size_t tried, bool killed)
     if (!ok)
         printf("# %" PRIu64 " rows, %" PRIu64 " events after %zu of %zu\n", rows, events, done,
                tried);
-    ok = CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err) && ok;
+    ok = CHECK_STATUS(maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err) &&
+         ok;
     maki_conv_close(conv);
     if (!verified(l, &err)) {
         printf("# %s\n", err.msg);

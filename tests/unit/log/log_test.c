@@ -602,9 +602,9 @@ static void test_other_index(void)
     maki_log_close(log);
     free((void *)(uintptr_t)bytes.ptr);
 
-    tap_row("an index of another token family is not used");
+    tap_row("an index of another encoding is not used");
     maki_log_options options = logs_options(&l);
-    options.family = "other";
+    options.encoding = "other";
     CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
     check_rows(log, 5);
     maki_log_close(log);
@@ -917,7 +917,7 @@ static void test_long(void)
     memset(bytes, 'a', LONG);
     memcpy(bytes, start, sizeof start - 1);
     memcpy(bytes + LONG - 2, "\"}", 2);
-    for (maki_durability class = MAKI_SYNC; class <= MAKI_LAZY; class ++) {
+    for (maki_durability class = MAKI_DURABILITY_SYNC; class <= MAKI_DURABILITY_AT_END; class ++) {
         logs_open(&l, "messages.jsonl");
         maki_log_options options = logs_options(&l);
         maki_log *log = NULL;
@@ -933,7 +933,7 @@ static void test_long(void)
 
         tap_row("durability %d: an aborted one leaves nothing", class);
         uint64_t size = logs_size(l.path);
-        if (class != MAKI_LAZY) { /* which publishes on the way */
+        if (class != MAKI_DURABILITY_AT_END) { /* which publishes on the way */
             CHECK_STATUS(add_long(log, row, false, &err), MAKI_OK, &err);
             CHECK_EQ(logs_size(l.path), size);
             l.disk.full = true;
@@ -1021,16 +1021,16 @@ static void test_paths(void)
     logs_close(&l);
 }
 
-/* MAKI_REPLY: rows are readable at once. */
+/* MAKI_DURABILITY_BY_CALLER: rows are readable at once. */
 static void test_reply(void)
 {
     logs l;
     maki_err err = { 0 };
-    tap_row("MAKI_REPLY: rows are readable at once");
+    tap_row("MAKI_DURABILITY_BY_CALLER: rows are readable at once");
     logs_open(&l, "messages.jsonl");
     maki_log_options options = logs_options(&l);
     maki_log *log = NULL;
-    options.durability = MAKI_REPLY;
+    options.durability = MAKI_DURABILITY_BY_CALLER;
     CHECK_STATUS(maki_log_open(&l.env, l.path, &options, &log, &err), MAKI_OK, &err);
     CHECK_STATUS(logs_append(log, "質問", &err), MAKI_OK, &err);
     CHECK_STATUS(logs_append(log, "答え", &err), MAKI_OK, &err);
@@ -1058,7 +1058,7 @@ static void test_rows_alone(void)
         CHECK_STATUS(maki_log_begin(other, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_add_event(other, "usage", MAKI_LIT(""), NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_commit(other, &err), MAKI_OK, &err);
-        if (!noted) maki_index_store_event_count(maki_log_paths(other).index, 0, &err);
+        if (!noted) maki_index_store_event_count(maki_log_open_files(other).index, 0, &err);
         CHECK_STATUS(maki_log_begin_rows(one, NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_add_row(one, logs_row("b"), NULL, &err), MAKI_OK, &err);
         CHECK_STATUS(maki_log_commit(one, &err), MAKI_OK, &err);

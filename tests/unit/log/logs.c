@@ -179,13 +179,13 @@ void logs_close(logs *l)
 
 maki_log_options logs_options(logs *l)
 {
-    l->facts = (maki_fact_state){ .alloc = l->env.alloc };
+    l->facts = (maki_recent_calls){ .alloc = l->env.alloc };
     maki_token_counter_close(&l->counter);
     maki_token_counter_init(&l->counter, &l->env);
     return (maki_log_options){ .create = true,
-                               .durability = MAKI_SYNC,
-                               .family = MAKI_INDEX_FAMILY,
-                               .facts = maki_facts_of,
+                               .durability = MAKI_DURABILITY_SYNC,
+                               .encoding = MAKI_INDEX_ENCODING,
+                               .facts = maki_row_facts_of,
                                .facts_ctx = &l->facts,
                                .tokens = maki_token_counter_row,
                                .tokens_ctx = &l->counter };

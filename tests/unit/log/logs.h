@@ -35,7 +35,7 @@ typedef struct logs {
     logs_disk disk;
     directory f;
     char path[512], events[512], index[512];
-    maki_fact_state facts;
+    maki_recent_calls facts;
     maki_token_counter counter;
 } logs;
 
@@ -43,9 +43,10 @@ typedef struct logs {
 void logs_open(logs *l, const char *name);
 void logs_close(logs *l);
 
-maki_log_options logs_options(logs *l); /* with `facts` and `counter` as new, create, MAKI_SYNC */
-maki_log *logs_get(logs *l);            /* open with these; NULL after a failed check */
-maki_log *logs_read(logs *l);           /* the same, read_only */
+maki_log_options logs_options(
+    logs *l);                 /* with `facts` and `counter` as new, create, MAKI_DURABILITY_SYNC */
+maki_log *logs_get(logs *l);  /* open with these; NULL after a failed check */
+maki_log *logs_read(logs *l); /* the same, read_only */
 
 /* {"role":"user","content":TEXT}, borrowed until the next call. */
 maki_str logs_row(const char *text);

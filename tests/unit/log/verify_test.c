@@ -15,7 +15,7 @@
 typedef struct seen {
     size_t n;
     maki_finding last;
-    size_t kinds[MAKI_FOUND_INDEX + 1];
+    size_t kinds[MAKI_FINDING_INDEX + 1];
 } seen;
 
 static maki_status collect_finding(void *ctx, const maki_finding *finding, maki_err *err)
@@ -60,7 +60,9 @@ static void check_verified(logs *l)
 
 static maki_conv *open_conv(logs *l, maki_str header)
 {
-    maki_conv_options options = { .create = true, .durability = MAKI_SYNC, .header = header };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_SYNC,
+                                  .header = header };
     maki_conv *conv = NULL;
     maki_err err = { 0 };
     CHECK_STATUS(maki_conv_open(&l->env, l->path, &options, &conv, &err), MAKI_OK, &err);
@@ -93,7 +95,7 @@ static void write_conversation(logs *l, maki_str header)
     CHECK_STATUS(maki_conv_pin(conv, NULL, 1, true, &change, &err), MAKI_OK, &err);
     append(conv, "{\"role\":\"assistant\",\"content\":\"one file\"}");
     append(conv, "{\"role\":\"user\",\"content\":\"thanks\"}");
-    CHECK_STATUS(maki_conv_rewind(conv, NULL, 4, MAKI_NOW, &change, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_rewind(conv, NULL, 4, MAKI_NEWEST, &change, &err), MAKI_OK, &err);
     append(conv, "{\"role\":\"user\",\"content\":\"again\"}");
     CHECK_STATUS(maki_conv_undo(conv, NULL, 0, &change, &err), MAKI_OK, &err);
     maki_conv_close(conv);
@@ -164,7 +166,7 @@ static void test_fork(void)
     maki_conv *conv = open_conv(&l, MAKI_LIT(""));
     char child[300];
     snprintf(child, sizeof child, "%s/child.jsonl", l.f.path);
-    CHECK_STATUS(maki_conv_fork(conv, 4, MAKI_NOW, child, (maki_str){ "", 0 }, &err), MAKI_OK,
+    CHECK_STATUS(maki_conv_fork(conv, 4, MAKI_NEWEST, child, (maki_str){ "", 0 }, &err), MAKI_OK,
                  &err);
     maki_conv_close(conv);
     strcpy(l.path, child);
@@ -207,19 +209,20 @@ typedef struct damage_row {
 } damage_row;
 
 static const damage_row damages[] = {
-    { "a changed letter", 'm', FLIP, "one f", 'F', 0, MAKI_FOUND_CHANGED, 5 },
-    { "a row that is not JSON any more", 'm', FLIP, "\"one file", 0, 0, MAKI_FOUND_CHANGED, 5 },
-    { "a lost newline", 'm', FLIP, "one file\"}\n", '\r', 0, MAKI_FOUND_JOINED, 6 },
-    { "a new newline", 'm', FLIP, "one f", '\n', 0, MAKI_FOUND_SPLIT, 5 },
-    { "a torn row", 'm', ADD, "{\"role\":", 0, 0, MAKI_FOUND_TORN, 6 },
-    { "a newline for a space", 'm', FLIP, "one ", '\n', 0, MAKI_FOUND_SPLIT, 6 },
-    { "half a row that is gone", 'm', CUT, NULL, 0, 20, MAKI_FOUND_GONE, 4 }, /* without the undo */
-    { "a row that is gone", 'm', CUT, NULL, 0, 34, MAKI_FOUND_GONE, 4 },
-    { "a changed event", 'e', FLIP, "\"type\":\"p", 'q', 0, MAKI_FOUND_EVENT, 6 },
-    { "a torn event", 'e', ADD, "{\"ev\":", 0, 0, MAKI_FOUND_TORN, 6 },
-    { "an event of nothing", 'e', ADD, "\n", 0, 0, MAKI_FOUND_EVENT, 6 },
-    { "a changed index", 'i', FLIP, "MAKIIDX", 'x', 0, MAKI_FOUND_INDEX, 6 },
-    { "an index cut short", 'i', CUT, NULL, 0, 10, MAKI_FOUND_INDEX, 6 },
+    { "a changed letter", 'm', FLIP, "one f", 'F', 0, MAKI_FINDING_CHANGED, 5 },
+    { "a row that is not JSON any more", 'm', FLIP, "\"one file", 0, 0, MAKI_FINDING_CHANGED, 5 },
+    { "a lost newline", 'm', FLIP, "one file\"}\n", '\r', 0, MAKI_FINDING_JOINED, 6 },
+    { "a new newline", 'm', FLIP, "one f", '\n', 0, MAKI_FINDING_SPLIT, 5 },
+    { "a torn row", 'm', ADD, "{\"role\":", 0, 0, MAKI_FINDING_TORN, 6 },
+    { "a newline for a space", 'm', FLIP, "one ", '\n', 0, MAKI_FINDING_SPLIT, 6 },
+    { "half a row that is gone", 'm', CUT, NULL, 0, 20, MAKI_FINDING_GONE,
+      4 }, /* without the undo */
+    { "a row that is gone", 'm', CUT, NULL, 0, 34, MAKI_FINDING_GONE, 4 },
+    { "a changed event", 'e', FLIP, "\"type\":\"p", 'q', 0, MAKI_FINDING_EVENT, 6 },
+    { "a torn event", 'e', ADD, "{\"ev\":", 0, 0, MAKI_FINDING_TORN, 6 },
+    { "an event of nothing", 'e', ADD, "\n", 0, 0, MAKI_FINDING_EVENT, 6 },
+    { "a changed index", 'i', FLIP, "MAKIIDX", 'x', 0, MAKI_FINDING_INDEX, 6 },
+    { "an index cut short", 'i', CUT, NULL, 0, 10, MAKI_FINDING_INDEX, 6 },
 };
 
 static void apply_damage(const logs *l, const damage_row *d)
@@ -244,7 +247,7 @@ static size_t visible(logs *l)
     maki_view_totals totals = { 0 };
     maki_conv *conv = open_conv(l, MAKI_LIT(""));
     if (!conv) return 0;
-    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_total(conv, view, &totals, &err), MAKI_OK, &err);
     maki_buf out = maki_buf_new(l->env.alloc, 1 << 20);
     CHECK_STATUS(maki_conv_write(conv, view, true, maki_buf_sink(&out), &err), MAKI_OK, &err);
@@ -337,7 +340,7 @@ static void test_gone(void)
         append(conv, "{\"role\":\"user\",\"content\":\"something to be hidden\"}");
     }
     CHECK_STATUS(maki_conv_truncate(conv, NULL, 0.8, &change, &err), MAKI_OK, &err);
-    CHECK(change.did.hidden > 10);
+    CHECK(change.effect.hidden > 10);
     maki_conv_close(conv);
     logs_cut(l.path, size);
     CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_OK, &err);
@@ -369,8 +372,9 @@ static void test_gone(void)
     logs_cut(l.path, size);
     unlink(l.index);
     CHECK_STATUS(fsck(&l, false, &s, &err), MAKI_CORRUPT, &err);
-    CHECK_EQ(s.kinds[MAKI_FOUND_GONE], 1);
-    CHECK(s.last.kind != MAKI_FOUND_GONE || !strchr(s.last.what, '_')); /* words, no identifiers */
+    CHECK_EQ(s.kinds[MAKI_FINDING_GONE], 1);
+    CHECK(s.last.kind != MAKI_FINDING_GONE ||
+          !strchr(s.last.what, '_')); /* words, no identifiers */
     CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_OK, &err);
     CHECK_EQ(visible(&l), 5);
     logs_close(&l);
@@ -382,7 +386,7 @@ static void test_gone(void)
     check_verified(&l);
     apply_damage(&l, &damages[0]);
     CHECK_STATUS(fsck(&l, false, &s, &err), MAKI_CORRUPT, &err);
-    CHECK_EQ(s.kinds[MAKI_FOUND_HEAD], 2);
+    CHECK_EQ(s.kinds[MAKI_FINDING_HEAD], 2);
     CHECK_STATUS(fsck(&l, true, &s, &err), MAKI_OK, &err);
     check_verified(&l);
     logs_close(&l);

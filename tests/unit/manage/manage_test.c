@@ -28,7 +28,9 @@ static maki_conv *open_talk(const maki_env *env, const char *path)
 {
     maki_conv *conv = NULL;
     maki_err err = { 0 };
-    maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_AT_END,
+                                  .threads = 1 };
     CHECK_STATUS(maki_conv_open(env, path, &options, &conv, &err), MAKI_OK, &err);
     return conv;
 }
@@ -88,12 +90,12 @@ static maki_manage_report manage(maki_conv *conv, const char *policy, double win
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_manage_report report = { 0 };
     maki_err err = { 0 };
-    maki_manage_in in = { .window = window,
-                          .max_tokens = 100,
-                          .other_tokens = other,
-                          .threshold = 75,
-                          .policy = maki_policy_named(maki_str_of(policy)),
-                          .summarizer = &offline };
+    maki_manage_options in = { .window = window,
+                               .max_tokens = 100,
+                               .other_tokens = other,
+                               .threshold = 75,
+                               .policy = maki_policy_named(maki_str_of(policy)),
+                               .summarizer = &offline };
     CHECK_STATUS(maki_manage_conversation(conv, &in, &report, &err), MAKI_OK, &err);
     return report;
 }
@@ -114,7 +116,7 @@ static void check_rows(fake_env *fe, const directory *f)
     r = manage(conv, "maki", r.tokens_before / 0.8, 0);
     CHECK_CSTR(maki_reason_name(r.reason), "threshold");
     CHECK_CSTR(maki_step_name(r.action), "condense");
-    CHECK(r.within && r.tokens_after < 0.8 * r.tokens_before);
+    CHECK(r.fits && r.tokens_after < 0.8 * r.tokens_before);
     CHECK_EQ(talk_inspect(conv, NULL).broken, 0);
     maki_change change;
     maki_err err = { 0 };
@@ -137,7 +139,7 @@ static void check_small_window(fake_env *fe, const directory *f)
     maki_manage_report r = manage(conv, "maki", 3000, 0);
     for (size_t i = 0; i < r.taken_count; i++)
         CHECK(r.taken[i].kind != MAKI_STEP_CONDENSE || r.taken[i].event == 0);
-    CHECK(r.within);
+    CHECK(r.fits);
     CHECK_EQ(talk_inspect(conv, NULL).broken, 0);
     maki_conv_close(conv);
 
@@ -151,7 +153,7 @@ static void check_small_window(fake_env *fe, const directory *f)
     strcat(row, "\"}]}");
     append(conv, row);
     r = manage(conv, "maki", 4000, 0);
-    CHECK(r.within);
+    CHECK(r.fits);
     CHECK_CSTR(maki_step_name(r.action), "trim");
     maki_conv_close(conv);
 }
@@ -183,7 +185,7 @@ static void check_random(fake_env *fe)
             talk_inspection l = talk_inspect(conv, (const uint64_t[]){ pinned, 0 });
             CHECK_EQ(l.broken, 0);
             CHECK(l.all && l.first == 1);
-            not_within += !r.within;
+            not_within += !r.fits;
         }
         maki_conv_close(conv);
         directory_close(&f);

@@ -43,9 +43,9 @@ static char *steps_of_run(config_kit *kit, const char *yaml, double usage)
     maki_manage_report r = talk_manage(&t, &policy, (double)talk_tokens(&t) / usage);
     CHECK_EQ(talk_tokens(&t), talk_recounted(&t));
     CHECK(talk_valid(&t, (const uint64_t[]){ 1, 2, 0 }));
-    int n =
-        asprintf(&out, "steps: %s\nhidden: %d\nafter: %d %%\n%s", talk_steps(&r), (int)r.did.hidden,
-                 (int)(100 * r.tokens_after / r.tokens_before), talk_view(&t));
+    int n = asprintf(&out, "steps: %s\nhidden: %d\nafter: %d %%\n%s", talk_steps(&r),
+                     (int)r.effect.hidden, (int)(100 * r.tokens_after / r.tokens_before),
+                     talk_view(&t));
     CHECK(n > 0);
     talk_close(&t);
     maki_arena_free(&arena);

@@ -29,7 +29,7 @@ typedef struct scribe {
     atomic_ullong messages; /* that it read */
     void (*during)(void *); /* called while it works; or NULL */
     void *ctx;
-    bool fell_back;
+    bool fallback_reason;
 } scribe;
 
 static maki_status count_message(void *ctx, maki_str json, maki_err *err)
@@ -51,7 +51,7 @@ static maki_status write_summary(const maki_summarizer *self, const maki_summary
     if (s->during) s->during(s->ctx);
     out->text = maki_arena_copy(arena, maki_str_of(s->text));
     out->usage.cost = 0.5;
-    if (s->fell_back) maki_fail(&out->fell_back, MAKI_UPSTREAM, "overloaded");
+    if (s->fallback_reason) maki_fail(&out->fallback_reason, MAKI_UPSTREAM, "overloaded");
     return st == MAKI_OK ? maki_arena_status(arena, err) : st;
 }
 
@@ -68,7 +68,9 @@ static maki_conv *open_talk(const maki_env *env, const char *path)
 {
     maki_conv *conv = NULL;
     maki_err err = { 0 };
-    maki_conv_options options = { .create = true, .durability = MAKI_REPLY, .threads = 1 };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_BY_CALLER,
+                                  .threads = 1 };
     CHECK_STATUS(maki_conv_open(env, path, &options, &conv, &err), MAKI_OK, &err);
     return conv;
 }
@@ -95,7 +97,7 @@ static uint64_t visible(maki_conv *conv, uint64_t *tokens)
     maki_view_totals totals = { 0 };
     maki_err err = { 0 };
     CHECK_STATUS(maki_log_refresh(maki_conv_log(conv), &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_total(conv, view, &totals, &err), MAKI_OK, &err);
     if (tokens) *tokens = totals.tokens;
     return totals.messages;
@@ -189,9 +191,9 @@ static void test_used(void)
     CHECK_STATUS(condense(&k, 1e9), MAKI_OK, &k.err);
     CHECK_EQ(atomic_load(&k.late.calls), 0);
     CHECK_EQ(visible(k.conv, NULL), 1 + 1 + KEEP + 4);
-    CHECK(k.change.survey.measured);
-    CHECK_EQ(k.change.survey.kept, 1); /* src/file2.c */
-    CHECK(k.change.survey.lost > 0 && k.change.survey.list_len > 0);
+    CHECK(k.change.coverage.measured);
+    CHECK_EQ(k.change.coverage.kept, 1); /* src/file2.c */
+    CHECK(k.change.coverage.lost > 0 && k.change.coverage.list_len > 0);
     CHECK_DOUBLE(k.change.usage.cost, 0); /* told when it arose */
     tap_row("after an undo it is valid again");
     CHECK_STATUS(maki_conv_undo(k.conv, NULL, 0, &k.change, &k.err), MAKI_OK, &k.err);
@@ -214,24 +216,24 @@ static void test_used(void)
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
     append(k.conv, ROWS + 1, 2);
     maki_manage_report report;
-    maki_manage_in in = { .window = 100000,
-                          .threshold = 75,
-                          .force = true,
-                          .policy = maki_policy_named(MAKI_LIT("roo")),
-                          .summarizer = &k.late.summarizer };
+    maki_manage_options in = { .window = 100000,
+                               .threshold = 75,
+                               .force = true,
+                               .policy = maki_policy_named(MAKI_LIT("roo")),
+                               .summarizer = &k.late.summarizer };
     CHECK_STATUS(maki_manage_conversation(k.conv, &in, &report, &k.err), MAKI_OK, &k.err);
     CHECK_EQ(atomic_load(&k.late.calls), 0);
     CHECK_CSTR(maki_step_name(report.action), "condense");
-    CHECK_EQ(report.survey.kept, 1);
+    CHECK_EQ(report.coverage.kept, 1);
     CHECK_DOUBLE(report.usage.cost, 0);
     kit_close(&k);
 
     tap_row("a fallback's summary is not stored");
     kit_open(&k);
-    k.early.fell_back = true;
+    k.early.fallback_reason = true;
     CHECK_STATUS(prepare(&k), MAKI_OK, &k.err);
     CHECK(!k.report.written && k.report.event == 0);
-    CHECK_EQ(k.report.fell_back.status, MAKI_UPSTREAM);
+    CHECK_EQ(k.report.fallback_reason.status, MAKI_UPSTREAM);
     CHECK_EQ(maki_log_events(maki_conv_log(k.conv)), 0);
     kit_close(&k);
 
@@ -278,7 +280,7 @@ static maki_status meddle(kit *k, meddling what)
     maki_str message = MAKI_LIT("{\"role\":\"user\",\"content\":\"another\"}");
     maki_change change;
     switch (what) {
-    case REWIND: return maki_conv_rewind(k->conv, NULL, 12, MAKI_NOW, &change, &k->err);
+    case REWIND: return maki_conv_rewind(k->conv, NULL, 12, MAKI_NEWEST, &change, &k->err);
     case EDIT: return maki_conv_edit(k->conv, NULL, 9, message, &change, &k->err);
     case PIN: return maki_conv_pin(k->conv, NULL, 9, true, &change, &k->err);
     case TRIM: return maki_conv_trim(k->conv, NULL, 9, 0, 10, 10, &change, &k->err);

@@ -25,7 +25,7 @@ static maki_conv *open_talk(const char *path, bool dry_run)
     maki_conv *conv = NULL;
     maki_err err = { 0 };
     maki_conv_options options = {
-        .create = !dry_run, .dry_run = dry_run, .durability = MAKI_LAZY, .threads = 1
+        .create = !dry_run, .dry_run = dry_run, .durability = MAKI_DURABILITY_AT_END, .threads = 1
     };
     CHECK_STATUS(maki_conv_open(&fe.env, path, &options, &conv, &err), MAKI_OK, &err);
     return conv;
@@ -90,18 +90,19 @@ static bool logged(const char *text)
 }
 
 /* Policy roo, in a window that is `usage` percent full: under 80 there is time, over 90 there is none. */
-static maki_manage_in in_window(maki_conv *conv, double usage, const maki_summarizer *summarizer)
+static maki_manage_options in_window(maki_conv *conv, double usage,
+                                     const maki_summarizer *summarizer)
 {
     maki_buf_clear(&lines);
-    return (maki_manage_in){ .window = tokens_of(conv) * 100 / usage,
-                             .max_tokens = 100,
-                             .threshold = 75,
-                             .policy = maki_policy_named(MAKI_LIT("roo")),
-                             .summarizer = summarizer,
-                             .logger = logger() };
+    return (maki_manage_options){ .window = tokens_of(conv) * 100 / usage,
+                                  .max_tokens = 100,
+                                  .threshold = 75,
+                                  .policy = maki_policy_named(MAKI_LIT("roo")),
+                                  .summarizer = summarizer,
+                                  .logger = logger() };
 }
 
-static maki_manage_report manage(maki_conv *conv, const maki_manage_in *in)
+static maki_manage_report manage(maki_conv *conv, const maki_manage_options *in)
 {
     maki_manage_report report = { 0 };
     maki_err err = { 0 };
@@ -115,14 +116,14 @@ static void check_back_off(const directory *f)
 {
     maki_conv *conv = open_talk(directory_file(f, "wait.jsonl"), false);
     talk(conv, 20);
-    maki_manage_in in = in_window(conv, 76, &wordy);
+    maki_manage_options in = in_window(conv, 76, &wordy);
     double window = in.window;
 
     tap_row("a failed run is recorded");
     maki_manage_report r = manage(conv, &in);
     CHECK_CSTR(maki_reason_name(r.reason), "threshold");
     CHECK_CSTR(maki_step_name(r.action), "none");
-    CHECK(r.failed && !r.waits && r.run == events_of(conv));
+    CHECK(r.failed && !r.backing_off && r.run == events_of(conv));
     CHECK(logged("warn condense_failed reason=CONTEXT_GREW fallback=none"));
     CHECK(logged("warn compress_insufficient reduction=0 "));
 
@@ -135,13 +136,13 @@ static void check_back_off(const directory *f)
     in.window = window;
     r = manage(conv, &in);
     CHECK_CSTR(maki_reason_name(r.reason), "threshold");
-    CHECK(r.waits && r.run == 0 && events_of(conv) == events);
+    CHECK(r.backing_off && r.run == 0 && events_of(conv) == events);
     CHECK(logged(" action=none "));
 
     tap_row("except when forced");
     in.force = true;
     r = manage(conv, &in);
-    CHECK(!r.waits && r.failed && events_of(conv) > events);
+    CHECK(!r.backing_off && r.failed && events_of(conv) > events);
     in.force = false;
 
     tap_row("the record is found among many events, but only in the newest 64 KB");
@@ -156,20 +157,20 @@ static void check_back_off(const directory *f)
                 maki_conv_add_event(conv, "usage", (maki_str){ text, (size_t)n }, &change, &err),
                 MAKI_OK, &err);
         r = manage(conv, &in);
-        CHECK_EQ(r.waits, i == 0);
+        CHECK_EQ(r.backing_off, i == 0);
     }
 
     tap_row("when the conversation has grown, it is repeated");
     talk(conv, 3);
     r = manage(conv, &in);
-    CHECK(!r.waits && r.run);
+    CHECK(!r.backing_off && r.run);
 
     tap_row("over the limit a run is always made");
     in = in_window(conv, 99, &wordy);
     r = manage(conv, &in);
     CHECK_CSTR(maki_reason_name(r.reason), "over");
     CHECK_CSTR(maki_step_name(r.action), "truncate");
-    CHECK(r.within && !r.failed);
+    CHECK(r.fits && !r.failed);
     CHECK(logged("condense_failed reason=CONTEXT_GREW fallback=truncate"));
     CHECK(logged("info compress_done reduction=0."));
     maki_conv_close(conv);
@@ -191,7 +192,7 @@ static void check_saved_too_little(const directory *f)
     tap_row(
         "a condense that saves too little is logged with its reduction, and another step follows");
     talk(conv, 40);
-    maki_manage_in in = in_window(conv, 76, &summarizer);
+    maki_manage_options in = in_window(conv, 76, &summarizer);
     in.policy = maki_policy_named(MAKI_LIT("maki"));
     in.keep = 3;
     maki_manage_report r = manage(conv, &in);
@@ -204,7 +205,7 @@ static void check_saved_too_little(const directory *f)
 /* The offline summarizer with a budget in which no fact has space. */
 static void check_no_facts(const directory *f)
 {
-    maki_offline options = MAKI_OFFLINE_INIT;
+    maki_offline_options options = MAKI_OFFLINE_INIT;
     options.budget = 3;
     maki_summarizer summarizer = maki_summarizer_offline_with(&options);
     maki_conv *conv = open_talk(directory_file(f, "nofacts.jsonl"), false);
@@ -217,7 +218,7 @@ static void check_no_facts(const directory *f)
     CHECK_CSTR(err.code, "SUMMARY_EMPTY");
     CHECK_EQ(events_of(conv), events);
     tap_row("in a run the next step of the policy follows");
-    maki_manage_in in = in_window(conv, 99, &summarizer);
+    maki_manage_options in = in_window(conv, 99, &summarizer);
     maki_manage_report r = manage(conv, &in);
     CHECK_CSTR(maki_step_name(r.action), "truncate");
     CHECK(logged("condense_failed reason=SUMMARY_EMPTY fallback=truncate"));
@@ -235,7 +236,7 @@ static void check_dry_run(const directory *f)
     maki_conv *conv = open_talk(kept, false);
     talk(conv, 20);
     for (int round = 0; round < 2; round++) { /* without an events file, and with one */
-        maki_manage_in in = in_window(conv, 80, &offline);
+        maki_manage_options in = in_window(conv, 80, &offline);
         uint64_t events = events_of(conv);
         size_t files = directory_count(f);
         maki_conv *trial = open_talk(kept, true);
@@ -258,7 +259,7 @@ static void check_dry_run(const directory *f)
         CHECK(does.action == would.action);
         CHECK_DOUBLE(does.tokens_after, would.tokens_after);
         CHECK_EQ(does.taken_count, would.taken_count);
-        CHECK_EQ(does.did.hidden, would.did.hidden);
+        CHECK_EQ(does.effect.hidden, would.effect.hidden);
         talk(conv, 20);
     }
     maki_conv_close(conv);
@@ -288,13 +289,13 @@ static void check_cancel(const directory *f)
         patience p = { 0, most };
         maki_manage_report r;
         maki_err err = { 0 };
-        maki_manage_in in = in_window(conv, 80, &offline);
+        maki_manage_options in = in_window(conv, 80, &offline);
         in.cancelled = impatient;
         in.cancel_ctx = &p;
         uint64_t events = events_of(conv);
         st = maki_manage_conversation(conv, &in, &r, &err);
         if (st != MAKI_CANCELLED) break;
-        CHECK(tokens_of(conv) == before && r.tokens_after == before && !r.waits);
+        CHECK(tokens_of(conv) == before && r.tokens_after == before && !r.backing_off);
         CHECK_EQ(events_of(conv), events + 1);
         CHECK_EQ(r.run, events + 1);
         CHECK_CSTR(maki_step_name(r.action), "none");
@@ -311,7 +312,7 @@ static void check_undo(const directory *f)
 {
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_conv *conv = open_talk(directory_file(f, "back.jsonl"), false);
-    maki_run_undone undone;
+    maki_run_undo_report undone;
     maki_err err = { 0 };
     tap_row("without a run there is nothing to undo");
     talk(conv, 20);
@@ -319,7 +320,7 @@ static void check_undo(const directory *f)
     CHECK_CSTR(err.code, "NOTHING_TO_DO");
 
     tap_row("two runs are undone one after the other, each as a whole");
-    maki_manage_in in = in_window(conv, 300, &wordy); /* truncated again and again */
+    maki_manage_options in = in_window(conv, 300, &wordy); /* truncated again and again */
     double first = tokens_of(conv);
     maki_manage_report one = manage(conv, &in);
     CHECK(one.taken_count > 2 && one.run);
@@ -342,16 +343,16 @@ static void check_undo(const directory *f)
     tap_row("what a person undid is not done again at once");
     in = in_window(conv, 76, &offline);
     maki_manage_report r = manage(conv, &in);
-    CHECK(r.waits && r.run == 0);
+    CHECK(r.backing_off && r.run == 0);
     maki_conv_close(conv);
 }
 
 /* ---- faults ----------------------------------------------------------------------------------------------------- */
 
-static maki_status run_and_undo(maki_conv *conv, const maki_manage_in *in)
+static maki_status run_and_undo(maki_conv *conv, const maki_manage_options *in)
 {
     maki_manage_report report;
-    maki_run_undone undone;
+    maki_run_undo_report undone;
     maki_err err = { 0 };
     maki_status st = maki_manage_conversation(conv, in, &report, &err);
     return st == MAKI_OK ? maki_run_history_undo(conv, 0, &undone, &err) : st;
@@ -369,7 +370,7 @@ static void check_faults(const directory *f)
     tap_row("each allocation of a dry run fails in turn");
     for (size_t nth = 1;; nth++) {
         conv = open_talk(path, true);
-        maki_manage_in in = in_window(conv, 80, &offline);
+        maki_manage_options in = in_window(conv, 80, &offline);
         fake_alloc_fail_at(&fe, nth);
         maki_status st = run_and_undo(conv, &in);
         bool injected = fake_alloc_failed(&fe);
@@ -381,7 +382,7 @@ static void check_faults(const directory *f)
     tap_row("each file call fails in turn");
     for (size_t nth = 1;; nth++) {
         conv = open_talk(path, true);
-        maki_manage_in in = in_window(conv, 80, &offline);
+        maki_manage_options in = in_window(conv, 80, &offline);
         fake_files_fail_at(&fe, nth, EIO);
         maki_status st = run_and_undo(conv, &in);
         bool injected = fake_files_failed(&fe);
@@ -419,7 +420,7 @@ static void check_former_runs(const directory *f)
     maki_conv *conv = open_talk(directory_file(f, "former.jsonl"), false);
     maki_err err = { 0 };
     maki_change change;
-    maki_run_undone undone;
+    maki_run_undo_report undone;
     talk(conv, 10);
     double whole = tokens_of(conv);
     for (int round = 0; round < 2; round++) {
@@ -456,7 +457,7 @@ static void check_many_runs(directory *f)
     maki_conv *conv = open_talk(directory_file(f, "many.jsonl"), false);
     maki_err err = { 0 };
     maki_change change;
-    maki_run_undone undone;
+    maki_run_undo_report undone;
     uint64_t first = 0;
     talk(conv, RUNS / 2);
     double whole = tokens_of(conv);

@@ -112,7 +112,7 @@ static void run_rows(void)
         maki_run_limits got = { 0 };
         tap_row("%s", row->name);
         CHECK_STATUS(config_text(&kit, row->config), MAKI_OK, &kit.err);
-        maki_run_limits_in in = { .config = kit.config, .model = maki_str_of(row->model) };
+        maki_run_limits_options in = { .config = kit.config, .model = maki_str_of(row->model) };
         CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_OK, &kit.err);
         CHECK_DOUBLE(got.window, row->window);
         CHECK_CSTR(got.window_from ? got.window_from : "", row->from);
@@ -128,7 +128,7 @@ static void run_without(void)
     maki_run_limits with = { 0 }, without = { 0 };
     tap_row("NULL as configuration is an empty one");
     CHECK_STATUS(config_text(&kit, ""), MAKI_OK, &kit.err);
-    maki_run_limits_in in = { .config = kit.config, .model = MAKI_LIT("claude-x") };
+    maki_run_limits_options in = { .config = kit.config, .model = MAKI_LIT("claude-x") };
     CHECK_STATUS(maki_run_limits_of(&in, &with, &kit.err), MAKI_OK, &kit.err);
     in.config = NULL;
     CHECK_STATUS(maki_run_limits_of(&in, &without, &kit.err), MAKI_OK, &kit.err);
@@ -143,17 +143,17 @@ static void run_caller(void)
                                    "profileThresholds: {m: 20}\nmessagesRetainCount: 4\n"
                                    "agents: {bot: {maxTokens: 100, contextWindow: 60000}}\n"),
                  MAKI_OK, &kit.err);
-    maki_run_limits_in in = { .config = kit.config,
-                              .model = MAKI_LIT("m"),
-                              .agent = MAKI_LIT("bot"),
-                              .window = 90000,
-                              .max_tokens = 700,
-                              .keep = 2,
-                              .has_automatic = true,
-                              .automatic = true,
-                              .tokens = 1234,
-                              .has_profile_threshold = true,
-                              .profile_threshold = 30 };
+    maki_run_limits_options in = { .config = kit.config,
+                                   .model = MAKI_LIT("m"),
+                                   .agent = MAKI_LIT("bot"),
+                                   .window = 90000,
+                                   .max_tokens = 700,
+                                   .keep = 2,
+                                   .has_automatic = true,
+                                   .automatic = true,
+                                   .tokens = 1234,
+                                   .has_profile_threshold = true,
+                                   .profile_threshold = 30 };
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_OK, &kit.err);
     CHECK_DOUBLE(got.window, 90000);
     CHECK_CSTR(got.window_from, "caller");
@@ -167,7 +167,7 @@ static void run_caller(void)
 static void run_guard(void)
 {
     maki_run_limits got = { 0 };
-    maki_run_limits_in in = { .model = MAKI_LIT("小さい"), .window = 15999 };
+    maki_run_limits_options in = { .model = MAKI_LIT("小さい"), .window = 15999 };
     tap_row("window.minimum: a smaller window is refused, and the error says what to do");
     CHECK_STATUS(config_text(&kit, "window: {minimum: 20000}\n"), MAKI_OK, &kit.err);
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_REFUSED, NULL);
@@ -179,7 +179,7 @@ static void run_guard(void)
 
     tap_row("window.warning: a smaller window causes a warning");
     CHECK_STATUS(config_text(&kit, "window: {warning: 50000}\n"), MAKI_OK, &kit.err);
-    in = (maki_run_limits_in){ .window = 32000, .logger = logger() };
+    in = (maki_run_limits_options){ .window = 32000, .logger = logger() };
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_OK, &kit.err);
     CHECK(!got.small && lines.len == 0);
     in.config = kit.config;
@@ -192,7 +192,9 @@ static void run_invalid(void)
     maki_run_limits got = { 0 };
     tap_row("an invalid threshold of a profile is reported, and the general one is effective");
     CHECK_STATUS(config_text(&kit, "profileThresholds: {海苔: 3}\n"), MAKI_OK, &kit.err);
-    maki_run_limits_in in = { .config = kit.config, .model = MAKI_LIT("海苔"), .logger = logger() };
+    maki_run_limits_options in = { .config = kit.config,
+                                   .model = MAKI_LIT("海苔"),
+                                   .logger = logger() };
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_OK, &kit.err);
     CHECK(got.threshold_invalid && got.threshold == 75 && got.profile_threshold == 3);
     CHECK(logged("warn threshold_invalid value=3 profile=海苔 using=75\n"));
@@ -211,7 +213,7 @@ static void run_sizes(void)
     static char longest[5000];
     memset(longest, 'x', sizeof longest - 1);
     maki_run_limits got = { 0 };
-    maki_run_limits_in in = { .config = kit.config, .model = maki_str_of(longest) };
+    maki_run_limits_options in = { .config = kit.config, .model = maki_str_of(longest) };
     CHECK_STATUS(maki_run_limits_of(&in, &got, &kit.err), MAKI_OK, &kit.err);
     CHECK_EQ(strlen(got.model), MAKI_PROFILE_MAX - 1);
     in.model = MAKI_LIT("a\0b");

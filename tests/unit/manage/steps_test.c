@@ -252,7 +252,7 @@ static void check_hiding(void)
     step = step_of(MAKI_STEP_WINDOW);
     step.keep = 7;
     r = run(&t, step, 10000);
-    CHECK_EQ(r.did.hidden, 17);
+    CHECK_EQ(r.effect.hidden, 17);
     check_undone(&t, before);
 
     tap_row("truncate: hides a share of the messages");
@@ -276,9 +276,9 @@ static void check_last(void)
     uint64_t big = talk_call(&t, "bash", "{}", talk_prose(40000, 3));
 
     tap_row("last: only the newest message stays, and the largest text in view is trimmed");
-    maki_step step = step_of(MAKI_STEP_LAST);
+    maki_step step = step_of(MAKI_STEP_LAST_RESORT);
     maki_manage_report r = run(&t, step, 6000);
-    CHECK(r.within);
+    CHECK(r.fits);
     CHECK_CSTR(maki_step_name(r.action), "trim");
     CHECK(talk_view_has(&t, "characters trimmed ..."));
     CHECK(talk_valid(&t, (const uint64_t[]){ 1, big, 0 }));
@@ -287,7 +287,7 @@ static void check_last(void)
     uint64_t pinned = talk_say(&t, "user", talk_prose(50000, 4));
     CHECK_STATUS(maki_conv_pin(t.conv, NULL, pinned, true, &change, &err), MAKI_OK, &err);
     r = run(&t, step, 6000);
-    CHECK(!r.within);
+    CHECK(!r.fits);
     CHECK(talk_view_has(&t, talk_prose(50000, 4)));
     talk_close(&t);
 }
@@ -302,7 +302,8 @@ static const maki_policy *preset(const char *name)
 /* must_reach may be set on any step. */
 static void check_must_reach(void)
 {
-    static const maki_step_kind kinds[] = { MAKI_STEP_WINDOW, MAKI_STEP_CONDENSE, MAKI_STEP_LAST };
+    static const maki_step_kind kinds[] = { MAKI_STEP_WINDOW, MAKI_STEP_CONDENSE,
+                                            MAKI_STEP_LAST_RESORT };
     talk_kit t;
     maki_change change;
     maki_err err = { 0 };
@@ -326,8 +327,8 @@ static void check_must_reach(void)
         CHECK(r.taken_count == 1 && r.taken[0].undone);
         CHECK_CSTR(talk_view(&t), before);
         CHECK_CSTR(maki_step_name(r.action), "none");
-        CHECK_EQ(r.did.hidden, 0);
-        CHECK(!r.survey.measured);
+        CHECK_EQ(r.effect.hidden, 0);
+        CHECK(!r.coverage.measured);
     }
     free(before);
     talk_close(&t);
@@ -368,7 +369,7 @@ static void check_maki(void)
                "prune_repeats:NOTHING_TO_DO prune_tools- shrink_code:NOTHING_TO_DO condense");
     CHECK_CSTR(maki_step_name(r.action), "condense");
     CHECK(!talk_view_has(&t, "characters left out"));
-    CHECK(r.within && r.tokens_after <= 0.8 * tokens);
+    CHECK(r.fits && r.tokens_after <= 0.8 * tokens);
     talk_close(&t);
 
     tap_row("maki: when it cannot, nothing is pruned");
@@ -388,7 +389,7 @@ static void check_maki(void)
         talk_say(&t, i % 2 ? "user" : "assistant", talk_prose(700, i));
     r = talk_manage(&t, preset("maki"), 7999);
     CHECK(strstr(talk_steps(&r), "condense:WINDOW_TOO_SMALL window"));
-    CHECK(r.within);
+    CHECK(r.fits);
     talk_close(&t);
 }
 
@@ -446,7 +447,7 @@ static void check_other_presets(void)
     CHECK_CSTR(talk_steps(&r), "condense:NOT_ENOUGH_MESSAGES");
     CHECK_CSTR(maki_step_name(r.action), "none");
     r = talk_manage(&t, preset("roo"), (double)talk_tokens(&t) / 1.1);
-    CHECK(strstr(talk_steps(&r), "condense:NOT_ENOUGH_MESSAGES truncate") && r.within);
+    CHECK(strstr(talk_steps(&r), "condense:NOT_ENOUGH_MESSAGES truncate") && r.fits);
     talk_close(&t);
 }
 
@@ -477,11 +478,11 @@ static void check_run(talk_kit *t, const maki_policy *policy, double window, uin
     maki_manage_report r = talk_manage(t, policy, window);
     CHECK_EQ(talk_tokens(t), talk_recounted(t));
     CHECK_EQ((long long)r.tokens_after, talk_tokens(t));
-    CHECK(r.within == (r.tokens_after <= r.allowed));
+    CHECK(r.fits == (r.tokens_after <= r.allowed));
     CHECK(talk_valid(t, (const uint64_t[]){ 1, pinned, 0 }));
-    if (!r.within) {
+    if (!r.fits) {
         maki_manage_report again = talk_manage(t, policy, window);
-        CHECK(!again.within && again.tokens_after <= r.tokens_after);
+        CHECK(!again.fits && again.tokens_after <= r.tokens_after);
     }
     if ((int)window % 3 == 0) check_undone(t, before);
     free(before);
@@ -527,7 +528,7 @@ static void check_faults(void)
         talk_say(&t, "user", "始め");
         random_turns(&t, &random);
         maki_manage_report report;
-        maki_manage_in in = {
+        maki_manage_options in = {
             .window = 3000, .threshold = 75, .policy = maki_policy_at(0), .summarizer = &offline
         };
         fake_alloc_fail_at(&t.fe, nth);

@@ -15,7 +15,9 @@
 void talk_open(talk_kit *t)
 {
     maki_err err = { 0 };
-    maki_conv_options options = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    maki_conv_options options = { .create = true,
+                                  .durability = MAKI_DURABILITY_AT_END,
+                                  .threads = 1 };
     memset(t, 0, sizeof *t);
     directory_open(&t->here);
     fake_env_init(&t->fe);
@@ -143,7 +145,7 @@ const char *talk_view(talk_kit *t)
     const maki_view *view;
     maki_err err = { 0 };
     maki_buf_clear(&t->view);
-    maki_status st = maki_conv_view(t->conv, MAKI_NOW, MAKI_NOW, &view, &err);
+    maki_status st = maki_conv_view(t->conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err);
     if (st == MAKI_OK) st = maki_conv_write(t->conv, view, false, maki_buf_sink(&t->view), &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     maki_buf_add_byte(&t->view, '\0');
@@ -233,7 +235,7 @@ talk_inspection talk_inspect(maki_conv *conv, const uint64_t *needed)
     inspection l = { .needed = needed, .out.all = true };
     const maki_view *view;
     maki_err err = { 0 };
-    maki_status st = maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err);
+    maki_status st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err);
     if (st == MAKI_OK) st = maki_conv_each(conv, view, inspect_message, &l, &err);
     CHECK_STATUS(st, MAKI_OK, &err);
     for (size_t i = 0; needed && needed[i]; i++)
@@ -254,12 +256,12 @@ maki_manage_report talk_manage(talk_kit *t, const maki_policy *policy, double wi
     maki_summarizer offline = maki_summarizer_offline_with(NULL);
     maki_manage_report report = { 0 };
     maki_err err = { 0 };
-    maki_manage_in in = { .window = window,
-                          .max_tokens = 100,
-                          .threshold = 75,
-                          .force = t->force,
-                          .policy = policy,
-                          .summarizer = &offline };
+    maki_manage_options in = { .window = window,
+                               .max_tokens = 100,
+                               .threshold = 75,
+                               .force = t->force,
+                               .policy = policy,
+                               .summarizer = &offline };
     CHECK_STATUS(maki_manage_conversation(t->conv, &in, &report, &err), MAKI_OK, &err);
     return report;
 }

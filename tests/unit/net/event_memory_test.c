@@ -61,7 +61,7 @@ static void test_buffers(void)
 
 int main(void)
 {
-    maki_event_memory_use();
+    maki_event_memory_install();
     tap_row("events of many descriptors");
     test_descriptors();
     tap_row("buffers");

@@ -59,7 +59,7 @@ static const struct lines_row {
       "{\"op\":\n{\"op\":\"tokens.estimate\",\"input\":{\"text\":\"한국어\"}}\n{\"op\":\"nothing\","
       "\"input\":{}}\n",
       MAKI_INVALID,
-      "{\"error\":{\"code\":\"INVALID\",\"message\":\"not JSON at byte 6: the text ends too early\"}}\n"
+      "{\"error\":{\"code\":\"INVALID\",\"message\":\"not JSON at byte 6: unexpected end of the text\"}}\n"
       "{\"tokens\":1}\n"
       "{\"error\":{\"code\":\"NOTFOUND\",\"message\":\"there is no operation nothing; see maki op --list\"}}\n" },
     { "a row without an op", "{\"input\":{}}\n", MAKI_INVALID,

@@ -18,9 +18,9 @@ static void number(unsigned char out[16], uint64_t n)
 
 static maki_prefix entry_of(uint64_t n)
 {
-    maki_prefix entry = { .seq = n & MAKI_PREFIX_NUMBER,
-                          .ev = n / 2 & MAKI_PREFIX_NUMBER,
-                          .trace_low = n & 0xffff,
+    maki_prefix entry = { .seq = n & MAKI_PREFIX_NUMBER_MAX,
+                          .ev = n / 2 & MAKI_PREFIX_NUMBER_MAX,
+                          .fingerprint_low = n & 0xffff,
                           .tokens = (uint32_t)n * 3,
                           .used = 7 };
     number(entry.prefix, n);

@@ -81,12 +81,12 @@ static maki_status say_with(maki_proxy *p, const turn *t, bool loose, maki_err *
     static char body[1 << 16], reply[1 << 14];
     maki_exchange *x = NULL;
     maki_exchange_sync sync = { { -1, -1, -1 }, false };
-    maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT,
-                            .upstream = MAKI_LIT("openai"),
-                            .path = maki_str_of(t->path ? t->path : "/v1/chat/completions"),
-                            .session = opt(t->session),
-                            .client_id = opt(t->client),
-                            .credential = opt(t->key ? t->key : "key") };
+    maki_exchange_info in = { .protocol = MAKI_WIRE_CHAT,
+                              .upstream = MAKI_LIT("openai"),
+                              .path = maki_str_of(t->path ? t->path : "/v1/chat/completions"),
+                              .session = opt(t->session),
+                              .client_id = opt(t->client),
+                              .credential = opt(t->key ? t->key : "key") };
     body_of(t, body, loose);
     reply_of(t, reply);
     maki_status st = maki_exchange_begin(p, &in, &x, err);
@@ -154,7 +154,7 @@ static size_t views_of(const char *home, char views[VIEWS][VIEW], uint64_t *rows
         snprintf(path, sizeof path, "%s/%s", sessions, entry->d_name);
         if (n == VIEWS || maki_conv_open(&env, path, &options, &conv, NULL) != MAKI_OK) continue;
         views[n][0] = '\0';
-        if (maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, NULL) == MAKI_OK)
+        if (maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, NULL) == MAKI_OK)
             maki_conv_each(conv, view, add_message, views[n++], NULL);
         *rows += maki_log_last(maki_conv_log(conv));
         maki_conv_close(conv);
@@ -329,7 +329,8 @@ static void check_goes_on_early(void)
     static const maki_str request = MAKI_LIT(
         "{\"model\":\"m-1\",\"stream\":true,\"messages\":[{\"role\":\"system\",\"content\":\"be brief\"},"
         "{\"role\":\"user\",\"content\":\"始めて\"}]}");
-    static const maki_exchange_end_kind ends[] = { MAKI_EXCHANGE_DONE, MAKI_EXCHANGE_CLIENT_GONE };
+    static const maki_exchange_end_kind ends[] = { MAKI_EXCHANGE_DONE,
+                                                   MAKI_EXCHANGE_CLIENT_DISCONNECTED };
     for (size_t i = 0; i < COUNT(ends); i++) {
         static fake_env fe;
         maki_exchange *x[2] = { NULL, NULL };
@@ -342,7 +343,7 @@ static void check_goes_on_early(void)
         tap_row("the next request comes before the reply's end, %s",
                 i ? "and the client left" : "which comes");
         maki_proxy *p = open_proxy(&fe, f.path);
-        maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT, .credential = MAKI_LIT("key") };
+        maki_exchange_info in = { .protocol = MAKI_WIRE_CHAT, .credential = MAKI_LIT("key") };
         for (size_t k = 0; k < 2; k++) { /* somebody else's goes on undisturbed */
             if (k) in.credential = MAKI_LIT("other key");
             CHECK_STATUS(maki_exchange_begin(p, &in, &x[k], &err), MAKI_OK, &err);
@@ -407,7 +408,7 @@ static void respond(maki_proxy *p, const char *previous, const char *said, const
     maki_exchange *x = NULL;
     maki_exchange_sync sync = { { -1, -1, -1 }, false };
     maki_err err = { 0 };
-    maki_exchange_in in = { .protocol = MAKI_WIRE_RESPONSES, .credential = MAKI_LIT("key") };
+    maki_exchange_info in = { .protocol = MAKI_WIRE_RESPONSES, .credential = MAKI_LIT("key") };
     if (previous && previous[0] == '"')
         sprintf(reference, "%s,", previous);
     else if (previous)
@@ -622,7 +623,7 @@ static maki_exchange *begin_long(maki_proxy *p, char letter)
     static char body[LONG + 200];
     maki_exchange *x = NULL;
     maki_err err = { 0 };
-    maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT, .credential = MAKI_LIT("key") };
+    maki_exchange_info in = { .protocol = MAKI_WIRE_CHAT, .credential = MAKI_LIT("key") };
     int n = sprintf(body, "{\"messages\":[{\"role\":\"user\",\"content\":\"");
     memset(body + n, letter, LONG);
     strcpy(body + n + LONG, "\"}]}");
@@ -650,7 +651,7 @@ static void check_no_descriptors(void)
         close(next);
         few = (struct rlimit){ (rlim_t)(next + i), usual.rlim_max };
         CHECK_EQ(setrlimit(RLIMIT_NOFILE, &few), 0);
-        maki_status st = maki_exchange_end(x, MAKI_EXCHANGE_CUT, &sync, NULL);
+        maki_status st = maki_exchange_end(x, MAKI_EXCHANGE_TRUNCATED, &sync, NULL);
         CHECK_EQ(setrlimit(RLIMIT_NOFILE, &usual), 0);
         CHECK(st != MAKI_OK || (sync.fds[0] >= 0 && sync.fds[1] >= 0 && sync.fds[2] >= 0));
         CHECK(i < 7 || st == MAKI_OK);
@@ -895,14 +896,14 @@ static void check_provider_errors(void)
     CHECK(!strstr(events, "my-own-key") && !strstr(events, "sk-proj"));
 
     tap_row("a refused connection: the words of the network");
-    maki_exchange_in in = { .protocol = MAKI_WIRE_CHAT,
-                            .upstream = MAKI_LIT("openai"),
-                            .path = MAKI_LIT("/v1/chat/completions"),
-                            .credential = MAKI_LIT("Bearer my-own-key") };
+    maki_exchange_info in = { .protocol = MAKI_WIRE_CHAT,
+                              .upstream = MAKI_LIT("openai"),
+                              .path = MAKI_LIT("/v1/chat/completions"),
+                              .credential = MAKI_LIT("Bearer my-own-key") };
     CHECK_STATUS(maki_exchange_begin(p, &in, &x, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_exchange_request(x, body, &err), MAKI_OK, &err);
     maki_exchange_set_reason(x, MAKI_LIT("Connection refused"));
-    CHECK_STATUS(maki_exchange_end(x, MAKI_EXCHANGE_CUT, &sync, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_exchange_end(x, MAKI_EXCHANGE_TRUNCATED, &sync, &err), MAKI_OK, &err);
     close_files(p, &sync);
     maki_exchange_close(x);
     CHECK(strstr(events_in(f.path), "\"model\":\"m-1\",\"message\":\"Connection refused\"") !=

@@ -66,11 +66,11 @@ static void run_spans(void)
 {
     for (size_t i = 0; i < COUNT(spans); i++) {
         tap_row("a span '%s'", spans[i].text);
-        CHECK_EQ(maki_backoff_duration(maki_str_of(spans[i].text)), spans[i].want);
+        CHECK_EQ(maki_backoff_parse_duration(maki_str_of(spans[i].text)), spans[i].want);
     }
     for (size_t i = 0; i < COUNT(resets); i++) {
         tap_row("x-ratelimit-reset '%s'", resets[i].text);
-        CHECK_EQ(maki_backoff_reset(maki_str_of(resets[i].text), (int64_t)NOW_S * 1000),
+        CHECK_EQ(maki_backoff_parse_reset(maki_str_of(resets[i].text), (int64_t)NOW_S * 1000),
                  resets[i].want);
     }
 }
@@ -79,8 +79,9 @@ static void run_asked(void)
 {
     for (size_t i = 0; i < COUNT(asked); i++) {
         tap_row("Retry-After '%s', ms '%s'", asked[i].after, asked[i].after_ms);
-        CHECK_EQ(maki_backoff_retry_after(maki_str_of(asked[i].after),
-                                          maki_str_of(asked[i].after_ms), (int64_t)NOW_S * 1000),
+        CHECK_EQ(maki_backoff_parse_retry_after(maki_str_of(asked[i].after),
+                                                maki_str_of(asked[i].after_ms),
+                                                (int64_t)NOW_S * 1000),
                  asked[i].want);
     }
 }

@@ -21,8 +21,8 @@ static const struct scenario_row { const char *scenario; maki_status status; con
     { "nomodel",   MAKI_NOTFOUND, "NOTFOUND",         "model fake" },
     { "quota",     MAKI_REFUSED,  "QUOTA",            "check the account" },
     { "corrupt",   MAKI_UPSTREAM, "UPSTREAM",         "base_url" },
-    { "cut:0",     MAKI_UPSTREAM, "UPSTREAM",         "closed the connection within" },
-    { "cut:40",    MAKI_UPSTREAM, "UPSTREAM",         "closed the connection within" },
+    { "cut:0",     MAKI_UPSTREAM, "UPSTREAM",         "closed the connection before" },
+    { "cut:40",    MAKI_UPSTREAM, "UPSTREAM",         "closed the connection before" },
     { "fail:0",    MAKI_UPSTREAM, "UPSTREAM",         "try again later" },
 };
 /* clang-format on */
@@ -215,9 +215,9 @@ int main(int argc, char **argv)
             run_parts(&kit, protocols[i], events[i], "try again later");
             run_callback_fails(&kit, protocols[i]);
         }
-        run_parts(&kit, MAKI_WIRE_ANTHROPIC, "cut:700", "closed the connection within");
-        run_parts(&kit, MAKI_WIRE_CHAT, "cut:600", "closed the connection within");
-        run_parts(&kit, MAKI_WIRE_OLLAMA, "cut:300", "closed the connection within");
+        run_parts(&kit, MAKI_WIRE_ANTHROPIC, "cut:700", "closed the connection before");
+        run_parts(&kit, MAKI_WIRE_CHAT, "cut:600", "closed the connection before");
+        run_parts(&kit, MAKI_WIRE_OLLAMA, "cut:300", "closed the connection before");
         run_lengths(&kit, MAKI_WIRE_ANTHROPIC, true);
         run_lengths(&kit, MAKI_WIRE_GEMINI, false);
         run_huge(&kit, MAKI_WIRE_CHAT, true);

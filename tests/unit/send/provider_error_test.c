@@ -101,7 +101,7 @@ static void run_hints(fake_env *fe)
         t = maki_provider_error_read(&p, row->status, maki_str_of(json),
                                      fe->env.clock->now_ms(fe->env.clock));
         CHECK_EQ(t.window, row->window);
-        CHECK_EQ(t.wait_ms, row->wait);
+        CHECK_EQ(t.retry_delay_ms, row->wait);
     }
 }
 

@@ -64,7 +64,7 @@ static void run_bodies(send_kit *kit)
     tap_row("Gemini: a wait of an hour is reported, not waited for");
     send_kit_is(kit, MAKI_WIRE_GEMINI, "429,after:never,delay:3600s");
     CHECK_STATUS(send_kit_ask(kit, true, 4, "海苔"), MAKI_REFUSED, &kit->err);
-    CHECK(strstr(kit->err.msg, "wait of 3600 s") != NULL);
+    CHECK(strstr(kit->err.msg, "retry after 3600 s") != NULL);
     CHECK_EQ(kit->slept, 0);
     tap_row("OpenAI: only its words say it");
     send_kit_is(kit, MAKI_WIRE_CHAT,
@@ -143,7 +143,7 @@ static void run_wait_told(send_kit *kit)
     tap_row("a wait of an hour is reported, not waited for");
     send_kit_is(kit, MAKI_WIRE_CHAT, "429,after:3600");
     CHECK_STATUS(send_kit_ask(kit, true, 4, "hello"), MAKI_REFUSED, &kit->err);
-    CHECK(strstr(kit->err.msg, "wait of 3600 s") != NULL);
+    CHECK(strstr(kit->err.msg, "retry after 3600 s") != NULL);
     CHECK_EQ(kit->slept, 0);
 }
 

@@ -106,7 +106,7 @@ static seen inspect_view(maki_conv *conv, uint64_t pin)
     seen s = { .pin = pin };
     const maki_view *view;
     maki_err err = { 0 };
-    CHECK_STATUS(maki_conv_view(conv, MAKI_NOW, MAKI_NOW, &view, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, &err), MAKI_OK, &err);
     CHECK_STATUS(maki_conv_each(conv, view, inspect_message, &s, &err), MAKI_OK, &err);
     return s;
 }
@@ -117,7 +117,7 @@ static void run_limit(kit *k, uint64_t limit, uint64_t seed)
     char path[400];
     tap_random random = { seed };
     maki_conv *conv = NULL;
-    maki_conv_options how = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    maki_conv_options how = { .create = true, .durability = MAKI_DURABILITY_AT_END, .threads = 1 };
     maki_err err = { 0 };
     maki_change change;
     int cuts = 0, last_cut = 0;
@@ -128,7 +128,7 @@ static void run_limit(kit *k, uint64_t limit, uint64_t seed)
     snprintf(path, sizeof path, "%s/l%d.jsonl", k->sessions, (int)limit);
     CHECK_STATUS(maki_conv_open(&k->fe.env, path, &how, &conv, &err), MAKI_OK, &err);
     for (int n = 1; n <= 200; n++) {
-        maki_limited limited;
+        maki_turn_limit_report limited;
         add_turn(conv, &random, n);
         if (n == 7) {
             pin = maki_log_last(maki_conv_log(conv));
@@ -155,9 +155,9 @@ static void test_undo(kit *k)
     char path[400];
     tap_random random = { 5 };
     maki_conv *conv = NULL;
-    maki_conv_options how = { .create = true, .durability = MAKI_LAZY, .threads = 1 };
+    maki_conv_options how = { .create = true, .durability = MAKI_DURABILITY_AT_END, .threads = 1 };
     maki_err err = { 0 };
-    maki_limited limited;
+    maki_turn_limit_report limited;
     maki_change change;
     snprintf(path, sizeof path, "%s/undo.jsonl", k->sessions);
     CHECK_STATUS(maki_conv_open(&k->fe.env, path, &how, &conv, &err), MAKI_OK, &err);

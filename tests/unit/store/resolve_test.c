@@ -141,10 +141,10 @@ static void test_keys(void)
 
 /* ---- resolving ------------------------------------------------------------------------------------- */
 
-static maki_resolved resolve(kit *k, const char *sender, bool fresh)
+static maki_resolved_session resolve(kit *k, const char *sender, bool fresh)
 {
     maki_origin from = { "default", "telegram", sender, "", "", NULL };
-    maki_resolved out = { .created = false };
+    maki_resolved_session out = { .created = false };
     char key[MAKI_KEY_MAX];
     maki_err err = { 0 };
     CHECK_STATUS(maki_origin_key(&from, MAKI_SCOPE_SENDER, key, &err), MAKI_OK, &err);
@@ -163,7 +163,7 @@ static const char *path_of(const kit *k, const char *id)
 static void test_resolve(kit *k)
 {
     tap_row("a new session: a transcript with the seed's header");
-    maki_resolved first = resolve(k, "さくら", false);
+    maki_resolved_session first = resolve(k, "さくら", false);
     CHECK(first.created && strlen(first.session.id) == 36);
     maki_str text = directory_read(path_of(k, first.session.id));
     char want[400];
@@ -175,7 +175,7 @@ static void test_resolve(kit *k)
     free((void *)(uintptr_t)text.ptr);
 
     tap_row("the session is found again, also without sessions.json");
-    maki_resolved again = resolve(k, "さくら", false);
+    maki_resolved_session again = resolve(k, "さくら", false);
     CHECK(!again.created);
     CHECK_CSTR(again.session.id, first.session.id);
     unlink(k->view);
@@ -201,7 +201,7 @@ static void test_fresh(kit *k)
     maki_session_change overrides = { "{\"thinking\":\"medium\",\"maxTokens\":4096,\"mine\":1}", -1,
                                       NULL };
     tap_row("overrides are an event of the session: sessions.json may be lost");
-    maki_resolved old = resolve(k, "さくら", false);
+    maki_resolved_session old = resolve(k, "さくら", false);
     CHECK_STATUS(maki_session_set(&k->fe.env, path_of(k, old.session.id), &overrides, &s, &err),
                  MAKI_OK, &err);
     CHECK_CSTR(s.overrides, overrides.overrides);
@@ -209,7 +209,7 @@ static void test_fresh(kit *k)
     CHECK_CSTR(resolve(k, "さくら", false).session.overrides, overrides.overrides);
 
     tap_row("--new: the new session takes the key and the overrides; the old one is archived");
-    maki_resolved new_one = resolve(k, "さくら", true);
+    maki_resolved_session new_one = resolve(k, "さくら", true);
     CHECK(new_one.created && strcmp(new_one.session.id, old.session.id) != 0);
     CHECK_CSTR(new_one.session.overrides, overrides.overrides);
     CHECK_STATUS(maki_session_get(&k->fe.env, path_of(k, old.session.id), &s, &err), MAKI_OK, &err);
@@ -286,7 +286,7 @@ static void test_faults(void)
         kit k;
         kit_open(&k);
         maki_origin from = { "default", "telegram", "1", "", "", NULL };
-        maki_resolved out;
+        maki_resolved_session out;
         maki_err err = { 0 };
         fake_files_fail_at(&k.fe, nth, EIO);
         maki_status st = maki_session_resolve(&k.fe.env, k.home.path, &from,
@@ -295,7 +295,7 @@ static void test_faults(void)
         fake_files_fail_at(&k.fe, 0, 0);
         bool good = CHECK(st == MAKI_OK || injected) && CHECK_EQ(fake_files_live(&k.fe), 0) &&
                     CHECK_EQ(fake_alloc_live(&k.fe), 0);
-        maki_resolved again = resolve(&k, "1", false);
+        maki_resolved_session again = resolve(&k, "1", false);
         if (st == MAKI_OK) good = CHECK_CSTR(again.session.id, out.session.id) && good;
         good = CHECK_CSTR(resolve(&k, "1", false).session.id, again.session.id) && good;
         if (!good) printf("# call %zu\n", nth);
@@ -315,10 +315,10 @@ static void test_fresh_faults(void)
         kit_open(&k);
         maki_origin from = { "default", "telegram", "さくら", "", "", NULL };
         maki_session_change overrides = { wanted, -1, NULL };
-        maki_resolved out;
+        maki_resolved_session out;
         maki_session s;
         maki_err err = { 0 };
-        maki_resolved old = resolve(&k, "さくら", false);
+        maki_resolved_session old = resolve(&k, "さくら", false);
         CHECK_STATUS(maki_session_set(&k.fe.env, path_of(&k, old.session.id), &overrides, &s, &err),
                      MAKI_OK, &err);
         fake_files_fail_at(&k.fe, nth, EIO);
@@ -326,7 +326,7 @@ static void test_fresh_faults(void)
                                               "agent:default:telegram:さくら", true, &out, &err);
         injected = fake_files_failed(&k.fe);
         fake_files_fail_at(&k.fe, 0, 0);
-        maki_resolved again = resolve(&k, "さくら", false);
+        maki_resolved_session again = resolve(&k, "さくら", false);
         bool good = CHECK(st == MAKI_OK || injected) && CHECK_EQ(fake_files_live(&k.fe), 0) &&
                     CHECK_EQ(fake_alloc_live(&k.fe), 0) && CHECK(!again.created) &&
                     CHECK_CSTR(again.session.overrides, wanted);
@@ -342,12 +342,12 @@ static void test_no_lock_between(kit *k)
     maki_session_index_lock lock = { 0 };
     maki_err err = { 0 };
     maki_conv *mine = NULL, *other = NULL;
-    maki_conv_options how = { .durability = MAKI_REPLY, .threads = 1 };
+    maki_conv_options how = { .durability = MAKI_DURABILITY_BY_CALLER, .threads = 1 };
     maki_change change;
     maki_str question = MAKI_LIT("{\"role\":\"user\",\"content\":\"?\"}");
     maki_str answer = MAKI_LIT("{\"role\":\"assistant\",\"content\":\"!\"}");
     tap_row("between a question and its answer no lock is held");
-    maki_resolved r = resolve(k, "lock", false);
+    maki_resolved_session r = resolve(k, "lock", false);
     CHECK_STATUS(maki_conv_open(&k->fe.env, path_of(k, r.session.id), &how, &mine, &err), MAKI_OK,
                  &err);
     CHECK_STATUS(maki_conv_append(mine, NULL, &question, 1, &change, &err), MAKI_OK, &err);

@@ -159,7 +159,7 @@ static void test_shown(void)
             maki_session s = { 0 };
             maki_session_index_report report;
             maki_err err;
-            maki_session_index_in in = { .agent = "default", .fn = copy_session, .ctx = &s };
+            maki_session_index_query in = { .agent = "default", .fn = copy_session, .ctx = &s };
             kit_open(&k);
             in.home = k.home.path;
             tap_row("%s%s", r->name, again ? ", from the file" : "");
@@ -182,7 +182,7 @@ static void test_title_later(kit *k)
     maki_session s = { 0 };
     maki_session_index_report report;
     maki_err err;
-    maki_session_index_in in = {
+    maki_session_index_query in = {
         .home = k->home.path, .agent = "default", .fn = copy_session, .ctx = &s
     };
     tap_row("a title that comes with a later message");
@@ -706,7 +706,9 @@ static void count_many(const kit *k, session_sum *t, maki_session_index_report *
 {
     maki_env env = maki_env_system();
     maki_err err = { 0 };
-    maki_session_index_in in = { .home = k->home.path, .agent = "default", .fn = add_up, .ctx = t };
+    maki_session_index_query in = {
+        .home = k->home.path, .agent = "default", .fn = add_up, .ctx = t
+    };
     *t = (session_sum){ 0 };
     CHECK_STATUS(maki_session_index_each(&env, &in, report, &err), MAKI_OK, &err);
 }
@@ -804,7 +806,7 @@ static void test_names(void)
     maki_str stem;
     tap_row("names of files that are sessions");
     for (size_t i = 0; i < COUNT(rows); i++)
-        CHECK_EQ(maki_name_of_file(rows[i].file, &stem), rows[i].good);
+        CHECK_EQ(maki_file_name_stem(rows[i].file, &stem), rows[i].good);
 }
 
 int main(void)

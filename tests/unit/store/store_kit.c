@@ -80,7 +80,7 @@ static int by_text(const void *a, const void *b)
 void kit_read(kit *k, kit_all *out)
 {
     static lines l;
-    maki_session_index_in in = {
+    maki_session_index_query in = {
         .home = k->home.path, .agent = "default", .wait_ms = 20, .fn = add_line, .ctx = &l
     };
     l.count = 0;

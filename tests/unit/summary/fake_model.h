@@ -103,7 +103,7 @@ static inline maki_status fake_scenario_reply(fake_model *m, fake_scenario scena
         while (st == MAKI_OK)
             st = fake_say(reply, "0123456789", 10, err);
         return st;
-    case FAKE_CUT: usage->cut = true; break;
+    case FAKE_CUT: usage->truncated = true; break;
     case FAKE_HALF_CHARACTER:
         st = fake_say(reply, text, strlen(text), err);
         return st == MAKI_OK ? fake_say(reply, "\xf0\x9f\x90", 3, err) : st;

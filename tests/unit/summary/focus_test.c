@@ -41,7 +41,7 @@ static bool keeps_shelf(maki_str talk, const char *focus)
 {
     fake_env fe;
     fake_env_init(&fe);
-    maki_offline how = { .ratio = 0.75, .budget = 300, .focus = maki_str_of(focus) };
+    maki_offline_options how = { .ratio = 0.75, .budget = 300, .focus = maki_str_of(focus) };
     maki_summarizer offline = maki_summarizer_offline_with(&how);
     maki_summary_request request = talk_request(&talk);
     maki_summary summary = { .text = { "", 0 } };

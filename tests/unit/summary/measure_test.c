@@ -20,14 +20,14 @@ static maki_status add(void *ctx, maki_str json, maki_err *err)
 }
 
 static maki_status judge(const maki_summary_request *request, maki_str summary, maki_arena *arena,
-                         maki_judged *out, maki_err *err)
+                         maki_fact_counts *out, maki_err *err)
 {
     maki_digest *digest;
     maki_status st = maki_digest_new(arena, &digest, err);
     if (st == MAKI_OK) st = request->each(request->source, add, digest, err);
     if (st != MAKI_OK) return st;
     maki_digest_end(digest);
-    return maki_digest_judge(digest, summary, out, err);
+    return maki_digest_count_facts(digest, summary, out, err);
 }
 
 static const struct {
@@ -54,7 +54,7 @@ static void test_rows(void)
     for (size_t i = 0; i < COUNT(rows); i++) {
         maki_arena arena = maki_arena_new(env.alloc, 1 << 24);
         maki_summary_request request = talk_request(&lines);
-        maki_judged out;
+        maki_fact_counts out;
         maki_err err = { 0 };
         uint64_t kept = 0, lost = 0;
         tap_row("%s", rows[i].name);
@@ -66,9 +66,9 @@ static void test_rows(void)
             kept += rows[i].kept[k];
             lost += rows[i].lost[k];
         }
-        CHECK(out.survey.measured);
-        CHECK_EQ(out.survey.kept, kept);
-        CHECK_EQ(out.survey.lost, lost);
+        CHECK(out.coverage.measured);
+        CHECK_EQ(out.coverage.kept, kept);
+        CHECK_EQ(out.coverage.lost, lost);
         maki_arena_free(&arena);
     }
 }
@@ -81,7 +81,7 @@ static void test_faults(void)
     tap_row("every allocation failing in turn");
     for (size_t nth = 1;; nth++) {
         maki_err err = { 0 };
-        maki_judged out;
+        maki_fact_counts out;
         maki_summary_request request = talk_request(&lines);
         fake_alloc_fail_at(&fe, nth);
         maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 24);
@@ -110,16 +110,16 @@ static void test_bounds(void)
 {
     fake_env fe;
     maki_err err = { 0 };
-    maki_judged out;
+    maki_fact_counts out;
     int count = 20000;
     maki_summary_request request = { .each = many, .source = &count };
     fake_env_init(&fe);
     maki_arena arena = maki_arena_new(fe.env.alloc, 1 << 24);
     tap_row("more facts than it holds: the first ones, in little memory");
     CHECK_STATUS(judge(&request, MAKI_LIT("src/dir/f7.c"), &arena, &out, &err), MAKI_OK, &err);
-    CHECK_EQ(out.survey.kept, 1);
-    CHECK_EQ(out.survey.lost, MAKI_DIGEST_FACTS - 1);
-    CHECK(out.survey.list_len <= MAKI_LOST_FACTS_MAX);
+    CHECK_EQ(out.coverage.kept, 1);
+    CHECK_EQ(out.coverage.lost, MAKI_DIGEST_FACTS - 1);
+    CHECK(out.coverage.list_len <= MAKI_LOST_FACTS_MAX);
     CHECK(fe.peak_bytes < 4 << 20);
     maki_arena_free(&arena);
 }

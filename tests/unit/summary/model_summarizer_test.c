@@ -16,7 +16,7 @@ typedef struct kit {
     fake_env fe;
     fake_model model;
     maki_summary_settings settings;
-    maki_model_summary how;
+    maki_model_summarizer_options how;
     maki_arena arena;
     maki_summary summary;
     maki_err err;
@@ -29,12 +29,12 @@ static void kit_open(kit *k, fake_scenario scenario)
     fake_model_init(&k->model, scenario);
     k->model.fe = &k->fe;
     k->settings = maki_summary_defaults;
-    k->how = (maki_model_summary){ .env = &k->fe.env,
-                                   .model = &k->model.model,
-                                   .settings = &k->settings,
-                                   .window = 100000,
-                                   .cancelled = fake_cancelled,
-                                   .cancelled_ctx = &k->model };
+    k->how = (maki_model_summarizer_options){ .env = &k->fe.env,
+                                              .model = &k->model.model,
+                                              .settings = &k->settings,
+                                              .window = 100000,
+                                              .cancelled = fake_cancelled,
+                                              .cancelled_ctx = &k->model };
     k->arena = maki_arena_new(k->fe.env.alloc, MOST);
 }
 
@@ -46,11 +46,11 @@ static void kit_close(kit *k)
     CHECK_EQ(fake_files_live(&k->fe), 0);
 }
 
-static maki_status summarise(kit *k, const char *talk)
+static maki_status summarize(kit *k, const char *talk)
 {
     maki_str lines = maki_str_of(talk);
     maki_summary_request request = talk_request(&lines);
-    maki_summarizer by = maki_summarizer_provider(&k->how);
+    maki_summarizer by = maki_summarizer_by_model(&k->how);
     return by.run(&by, &request, &k->arena, &k->summary, &k->err);
 }
 
@@ -112,15 +112,15 @@ static void test_rendered(void)
         tap_row("what it reads: %s", rendered[i].name);
         kit_open(&k, FAKE_ANSWERS);
         snprintf(talk, sizeof talk, "%s%s", rendered[i].talk,
-                 USER("and a few more words to be summarised"));
-        CHECK_STATUS(summarise(&k, talk), MAKI_OK, &k.err);
+                 USER("and a few more words to be summarized"));
+        CHECK_STATUS(summarize(&k, talk), MAKI_OK, &k.err);
         CHECK(asked(&k, rendered[i].has));
         CHECK(!asked(&k, rendered[i].lacks));
         CHECK_STR(k.summary.text, "summary 1");
         CHECK_DOUBLE(k.summary.usage.cost, 0.25);
         CHECK_DOUBLE(k.summary.usage.input, (double)k.model.prompt_tokens);
         CHECK_DOUBLE(k.summary.usage.output, 7);
-        CHECK_EQ(k.summary.fell_back.status, MAKI_OK);
+        CHECK_EQ(k.summary.fallback_reason.status, MAKI_OK);
         kit_close(&k);
     }
 }
@@ -170,7 +170,7 @@ static void test_prompts(void)
         k.settings.has_lang = prompts[i].lang >= 0;
         if (k.settings.has_lang) k.settings.lang = (maki_lang)prompts[i].lang;
         k.how.name.model = MAKI_LIT("small-model");
-        CHECK_STATUS(summarise(&k, prompts[i].talk), MAKI_OK, &k.err);
+        CHECK_STATUS(summarize(&k, prompts[i].talk), MAKI_OK, &k.err);
         CHECK(strstr(k.model.system, prompts[i].system) != NULL);
         CHECK(asked(&k, prompts[i].before));
         CHECK(asked(&k, prompts[i].after));
@@ -184,7 +184,7 @@ static void test_prompts(void)
     kit_open(&focused, FAKE_ANSWERS);
     focused.how.name.model = MAKI_LIT("small-model");
     focused.settings.focus = MAKI_LIT("the database password");
-    CHECK_STATUS(summarise(&focused, prompts[0].talk), MAKI_OK, &focused.err);
+    CHECK_STATUS(summarize(&focused, prompts[0].talk), MAKI_OK, &focused.err);
     CHECK(asked(&focused, "Above all, keep everything about the following in full detail: the "
                           "database password\n\n=== The conversation ==="));
     kit_close(&focused);
@@ -226,41 +226,41 @@ static void test_scenarios(void)
         tap_row("a model that %s", scenarios[i].name);
         kit_open(&k, scenarios[i].scenario);
         k.model.reply = "知らせ src/a.c 🐟";
-        CHECK_STATUS(summarise(&k, japanese), MAKI_OK, &k.err);
+        CHECK_STATUS(summarize(&k, japanese), MAKI_OK, &k.err);
         CHECK_DOUBLE(k.summary.usage.cost, 0.25);
         if (scenarios[i].code) {
-            CHECK_CSTR(k.summary.fell_back.code, scenarios[i].code);
-            CHECK(k.summary.fell_back.msg[0] != '\0');
+            CHECK_CSTR(k.summary.fallback_reason.code, scenarios[i].code);
+            CHECK(k.summary.fallback_reason.msg[0] != '\0');
             CHECK(maki_str_has(k.summary.text, MAKI_LIT("これまでの会話")));
         } else {
             CHECK_STR(k.summary.text, "知らせ src/a.c 🐟");
-            CHECK_EQ(k.summary.fell_back.status, MAKI_OK);
+            CHECK_EQ(k.summary.fallback_reason.status, MAKI_OK);
         }
         kit_close(&k);
     }
     kit k;
     tap_row("cancelled while it answers: nothing takes its place");
     kit_open(&k, FAKE_CANCELS);
-    CHECK_STATUS(summarise(&k, english), MAKI_CANCELLED, &k.err);
+    CHECK_STATUS(summarize(&k, english), MAKI_CANCELLED, &k.err);
     CHECK_EQ(k.summary.text.len, 0);
     kit_close(&k);
     tap_row("cancelled before: it is not asked");
     kit_open(&k, FAKE_ANSWERS);
     k.model.cancelled = true;
-    CHECK_STATUS(summarise(&k, english), MAKI_CANCELLED, &k.err);
+    CHECK_STATUS(summarize(&k, english), MAKI_CANCELLED, &k.err);
     CHECK_EQ(k.model.calls, 0);
     kit_close(&k);
     tap_row("nothing was said");
     kit_open(&k, FAKE_ANSWERS);
-    CHECK_STATUS(summarise(&k, "{\"role\":\"user\",\"content\":\"\"}\n"), MAKI_OK, &k.err);
-    CHECK_CSTR(k.summary.fell_back.code, "SUMMARY_EMPTY");
+    CHECK_STATUS(summarize(&k, "{\"role\":\"user\",\"content\":\"\"}\n"), MAKI_OK, &k.err);
+    CHECK_CSTR(k.summary.fallback_reason.code, "SUMMARY_EMPTY");
     CHECK_EQ(k.model.calls, 0);
     kit_close(&k);
     tap_row("a window too small for the prompt");
     kit_open(&k, FAKE_ANSWERS);
     k.how.window = 700;
-    CHECK_STATUS(summarise(&k, english), MAKI_OK, &k.err);
-    CHECK_CSTR(k.summary.fell_back.code, "WINDOW_TOO_SMALL");
+    CHECK_STATUS(summarize(&k, english), MAKI_OK, &k.err);
+    CHECK_CSTR(k.summary.fallback_reason.code, "WINDOW_TOO_SMALL");
     kit_close(&k);
 }
 
@@ -320,8 +320,8 @@ static void test_parts(void)
         k.how.window = parts[i].window;
         k.model.reply =
             "the summary of part %d has quite some words in it, so that many do not fit at once";
-        CHECK_STATUS(summarise(&k, talk), MAKI_OK, &k.err);
-        CHECK_EQ(k.summary.fell_back.status, MAKI_OK);
+        CHECK_STATUS(summarize(&k, talk), MAKI_OK, &k.err);
+        CHECK_EQ(k.summary.fallback_reason.status, MAKI_OK);
         if (parts[i].calls)
             CHECK_EQ(k.model.calls, parts[i].calls);
         else
@@ -351,8 +351,8 @@ static void test_parts(void)
     kit_open(&k, FAKE_FAILS);
     k.model.bad_from = 3;
     k.how.window = 6200;
-    CHECK_STATUS(summarise(&k, talk), MAKI_OK, &k.err);
-    CHECK_CSTR(k.summary.fell_back.code, "UPSTREAM");
+    CHECK_STATUS(summarize(&k, talk), MAKI_OK, &k.err);
+    CHECK_CSTR(k.summary.fallback_reason.code, "UPSTREAM");
     CHECK_DOUBLE(k.summary.usage.cost, 0.75); /* requests in vain cost too */
     CHECK_DOUBLE(k.summary.usage.output, 21);
     kit_close(&k);
@@ -360,7 +360,7 @@ static void test_parts(void)
     kit_open(&k, FAKE_CANCELS);
     k.model.bad_from = 2;
     k.how.window = 6200;
-    CHECK_STATUS(summarise(&k, talk), MAKI_CANCELLED, &k.err);
+    CHECK_STATUS(summarize(&k, talk), MAKI_CANCELLED, &k.err);
     CHECK_EQ(k.model.calls, 2);
     kit_close(&k);
     tap_row("parts: every call has what is left of the time");
@@ -368,10 +368,10 @@ static void test_parts(void)
     k.model.bad_from = 2;
     k.settings.timeout_ms = 5000000; /* 3,600,000 pass in the second call, and in the third */
     k.how.window = 6200;
-    CHECK_STATUS(summarise(&k, talk), MAKI_OK, &k.err);
+    CHECK_STATUS(summarize(&k, talk), MAKI_OK, &k.err);
     CHECK_EQ(k.model.calls, 3);
     CHECK_EQ(k.model.timeout_ms, 1400000);
-    CHECK_CSTR(k.summary.fell_back.code, "TIMEOUT");
+    CHECK_CSTR(k.summary.fallback_reason.code, "TIMEOUT");
     kit_close(&k);
     free(talk);
 }
@@ -385,7 +385,7 @@ static void test_memory(void)
     tap_row("memory does not grow with the conversation");
     kit_open(&k, FAKE_ANSWERS);
     k.how.window = 1000000;
-    CHECK_STATUS(summarise(&k, talk), MAKI_OK, &k.err);
+    CHECK_STATUS(summarize(&k, talk), MAKI_OK, &k.err);
     CHECK(strlen(talk) > 2500000);
     CHECK(k.fe.peak_bytes < 12 << 20); /* the tokenizer's memory, two spools of 1 MB */
     kit_close(&k);
@@ -403,7 +403,7 @@ static void test_faults(void)
         k.how.window = 6200;
         fake_alloc_fail_at(&k.fe, nth);
         maki_summary_request request = talk_request(&lines);
-        maki_summarizer by = maki_summarizer_provider(&k.how),
+        maki_summarizer by = maki_summarizer_by_model(&k.how),
                         measured = maki_summarizer_measured(&by);
         maki_status st = measured.run(&measured, &request, &k.arena, &k.summary, &k.err);
         bool injected = fake_alloc_failed(&k.fe);
@@ -418,7 +418,7 @@ static void test_faults(void)
         kit_open(&k, FAKE_ANSWERS);
         k.how.window = 1000000;
         fake_files_fail_at(&k.fe, nth, 5);
-        maki_status st = summarise(&k, big);
+        maki_status st = summarize(&k, big);
         bool injected = fake_files_failed(&k.fe);
         CHECK(st == MAKI_OK || st == MAKI_IO);
         kit_close(&k);
@@ -443,19 +443,19 @@ static void test_measured(void)
         tap_row("facts of a summary by %s", i ? "another after the model failed" : "the model");
         kit_open(&k, both[i]);
         k.model.reply = "in src/a.c max_rows";
-        maki_summarizer by = maki_summarizer_provider(&k.how),
+        maki_summarizer by = maki_summarizer_by_model(&k.how),
                         measured = maki_summarizer_measured(&by);
         CHECK_STATUS(measured.run(&measured, &request, &k.arena, &k.summary, &k.err), MAKI_OK,
                      &k.err);
-        CHECK(k.summary.survey.measured);
+        CHECK(k.summary.coverage.measured);
         if (i == 0) {
-            maki_str lost = { k.summary.survey.list, k.summary.survey.list_len };
-            CHECK_EQ(k.summary.survey.kept, 2);
-            CHECK_EQ(k.summary.survey.lost, 4);
+            maki_str lost = { k.summary.coverage.list, k.summary.coverage.list_len };
+            CHECK_EQ(k.summary.coverage.kept, 2);
+            CHECK_EQ(k.summary.coverage.lost, 4);
             CHECK(maki_str_starts(lost, MAKI_LIT("\"TODO: write"))); /* tasks before paths */
             CHECK(maki_str_has(lost, MAKI_LIT("\"docs/log.md\",\"lib/test_rows.py\"")));
         } else {
-            CHECK_EQ(k.summary.survey.kept + k.summary.survey.lost, 6); /* each fact once */
+            CHECK_EQ(k.summary.coverage.kept + k.summary.coverage.lost, 6); /* each fact once */
         }
         kit_close(&k);
     }

@@ -13,10 +13,10 @@
 
 enum { MOST = 64 << 20 };
 
-static maki_status summarise(maki_str talk, uint64_t budget, maki_arena *arena, maki_str *out,
+static maki_status summarize(maki_str talk, uint64_t budget, maki_arena *arena, maki_str *out,
                              maki_err *err)
 {
-    maki_offline how = MAKI_OFFLINE_INIT;
+    maki_offline_options how = MAKI_OFFLINE_INIT;
     how.budget = budget;
     maki_summarizer offline = maki_summarizer_offline_with(&how);
     maki_summary_request request = talk_request(&talk);
@@ -265,7 +265,7 @@ static void test_rows(void)
         maki_str text;
         maki_err err = { 0 };
         tap_row("%s", rows[i].name);
-        CHECK_STATUS(summarise(maki_str_of(rows[i].talk), 2000, &arena, &text, &err), MAKI_OK,
+        CHECK_STATUS(summarize(maki_str_of(rows[i].talk), 2000, &arena, &text, &err), MAKI_OK,
                      &err);
         bool good = true;
         for (size_t k = 0; k < COUNT(rows[i].has) && rows[i].has[k]; k++)
@@ -329,7 +329,7 @@ static void test_again(void)
                            : "{\"role\":\"user\",\"content\":",
                      maki_str_of(said), "}\n");
         }
-        if (!CHECK_STATUS(summarise(maki_buf_str(&talk), 600, &arena, &text, &err), MAKI_OK, &err))
+        if (!CHECK_STATUS(summarize(maki_buf_str(&talk), 600, &arena, &text, &err), MAKI_OK, &err))
             break;
     }
     for (size_t i = 0; i < COUNT(kept); i++)
@@ -345,7 +345,7 @@ static void test_empty(void)
     maki_str text;
     maki_err err = { 0 };
     tap_row("a summary without any fact is refused");
-    CHECK(summarise(MAKI_LIT(USER("Look at src/a.c and 漢字.md.")), 3, &arena, &text, &err) !=
+    CHECK(summarize(MAKI_LIT(USER("Look at src/a.c and 漢字.md.")), 3, &arena, &text, &err) !=
           MAKI_OK);
     CHECK_CSTR(err.code, "SUMMARY_EMPTY");
     maki_arena_free(&arena);
@@ -377,7 +377,7 @@ static void test_budget(void)
         maki_arena arena = maki_arena_new(env.alloc, MOST);
         maki_str text;
         tap_row("a summary within %d tokens", (int)budget);
-        CHECK_STATUS(summarise(maki_str_of(rows[21].talk), budget, &arena, &text, &err), MAKI_OK,
+        CHECK_STATUS(summarize(maki_str_of(rows[21].talk), budget, &arena, &text, &err), MAKI_OK,
                      &err);
         CHECK(maki_tokenizer_count(t, text) <= budget);
         CHECK(maki_utf8_valid(text, NULL));
@@ -400,7 +400,7 @@ static void test_faults(void)
         maki_str text;
         fake_alloc_fail_at(&fe, nth);
         maki_arena arena = maki_arena_new(fe.env.alloc, MOST);
-        maki_status st = summarise(talk, nth % 2 ? 700 : 2000, &arena, &text, &err);
+        maki_status st = summarize(talk, nth % 2 ? 700 : 2000, &arena, &text, &err);
         bool injected = fake_alloc_failed(&fe);
         CHECK_STATUS(st, injected ? MAKI_NOMEM : MAKI_OK, &err);
         if (nth == 0) {
@@ -461,7 +461,7 @@ static void test_hostile(void)
         add_message(&talk, "assistant", hostile_rows[i].piece, hostile_rows[i].times);
         maki_arena arena = maki_arena_new(fe.env.alloc, MOST);
         tap_row("%s: valid text, little memory", hostile_rows[i].name);
-        CHECK_STATUS(summarise(maki_buf_str(&talk), 1500, &arena, &text, &err), MAKI_OK, &err);
+        CHECK_STATUS(summarize(maki_buf_str(&talk), 1500, &arena, &text, &err), MAKI_OK, &err);
         CHECK(maki_utf8_valid(text, NULL) && text.len > 0);
         CHECK(fe.peak_bytes < 12 << 20);
         maki_arena_free(&arena);
@@ -514,10 +514,10 @@ static void test_odd(void)
     for (int i = 0; i < 200; i++)
         maki_buf_add(&all, MAKI_LIT("]}"));
     maki_buf_add(&all, MAKI_LIT("}]}\n"));
-    CHECK_STATUS(summarise(maki_buf_str(&all), 500, &arena, &text, &err), MAKI_OK, &err);
+    CHECK_STATUS(summarize(maki_buf_str(&all), 500, &arena, &text, &err), MAKI_OK, &err);
     CHECK(maki_str_has(text, MAKI_LIT("deep")));
     tap_row("no message at all");
-    CHECK_STATUS(summarise((maki_str){ "", 0 }, 500, &arena, &text, &err), MAKI_OK, &err);
+    CHECK_STATUS(summarize((maki_str){ "", 0 }, 500, &arena, &text, &err), MAKI_OK, &err);
     CHECK(maki_str_has(text, MAKI_LIT("Messages and tool calls: 0, 0")));
     maki_arena_free(&arena);
     maki_buf_free(&all);
@@ -541,7 +541,7 @@ static void test_languages(void)
         maki_jw_end_object(&w);
         tap_row("sample %s", samples[i].name);
         CHECK_STATUS(maki_jw_end(&w), MAKI_OK, &err);
-        CHECK_STATUS(summarise(maki_buf_str(&talk), 800, &arena, &text, &err), MAKI_OK, &err);
+        CHECK_STATUS(summarize(maki_buf_str(&talk), 800, &arena, &text, &err), MAKI_OK, &err);
         CHECK(maki_utf8_valid(text, NULL));
         maki_arena_free(&arena);
         maki_buf_free(&talk);

@@ -1,4 +1,4 @@
-/* parts_test.c -- the parts of the summariser one by one, in tables. */
+/* parts_test.c -- the parts of the summarizer one by one, in tables. */
 #include <stdio.h>
 
 #include "fake_env.h"
@@ -7,9 +7,9 @@
 #include "summary/entities.h"
 #include "summary/keywords.h"
 #include "summary/line_reader.h"
-#include "summary/simhash.h"
 #include "summary/summary_items.h"
 #include "summary/summary_words.h"
+#include "summary/term_bitmap.h"
 #include "summary/text_set.h"
 #include "summary/tool_kind.h"
 
@@ -66,8 +66,8 @@ static const struct {
     { "TODO: write it", MAKI_KEYWORD_OPEN, MAKI_KEYWORD_OPEN | MAKI_KEYWORD_DONE },
     { "The bug is fixed.", MAKI_KEYWORD_FIXED, MAKI_KEYWORD_FIXED | MAKI_KEYWORD_NOT },
     { "The bug is not fixed.", MAKI_KEYWORD_NOT, MAKI_KEYWORD_NOT },
-    { "TypeError: x is null", MAKI_KEYWORD_ERROR | MAKI_KEYWORD_SHOUT,
-      MAKI_KEYWORD_ERROR | MAKI_KEYWORD_SHOUT },
+    { "TypeError: x is null", MAKI_KEYWORD_ERROR | MAKI_KEYWORD_ERROR_LINE,
+      MAKI_KEYWORD_ERROR | MAKI_KEYWORD_ERROR_LINE },
     { "terrors of the deep", 0, MAKI_KEYWORD_ERROR },
     { "make: *** [all] Error 2", MAKI_KEYWORD_GENERIC, MAKI_KEYWORD_GENERIC },
     { "found 0 errors", MAKI_KEYWORD_NO_ERROR, MAKI_KEYWORD_NO_ERROR },
@@ -80,7 +80,7 @@ static const struct {
     { "待办：写文档", MAKI_KEYWORD_OPEN, MAKI_KEYWORD_OPEN },
     { "问题已解决。", MAKI_KEYWORD_FIXED, MAKI_KEYWORD_FIXED | MAKI_KEYWORD_NOT },
     { "아직 남은 일", MAKI_KEYWORD_OPEN, MAKI_KEYWORD_OPEN },
-    { "빌드 오류: 3", MAKI_KEYWORD_SHOUT, MAKI_KEYWORD_SHOUT },
+    { "빌드 오류: 3", MAKI_KEYWORD_ERROR_LINE, MAKI_KEYWORD_ERROR_LINE },
     { "", 0, ~0u },
     { "ab", 0, ~0u },
 };
@@ -172,24 +172,24 @@ static void test_tools(void)
     }
     for (size_t i = 0; i < COUNT(cover_rows); i++) {
         tap_row("\"%s\" and \"%s\"", cover_rows[i].whole, cover_rows[i].part);
-        CHECK_EQ(
-            maki_command_covers(maki_str_of(cover_rows[i].whole), maki_str_of(cover_rows[i].part)),
-            cover_rows[i].covers);
+        CHECK_EQ(maki_command_includes(maki_str_of(cover_rows[i].whole),
+                                       maki_str_of(cover_rows[i].part)),
+                 cover_rows[i].covers);
     }
 }
 
 static void test_arguments(void)
 {
-    maki_tool_args args = maki_tool_args_cut(
+    maki_tool_args args = maki_tool_args_truncated(
         MAKI_LIT("{\"file_path\": \"a \\\"b\\\".c\", \"content\":\"int main(vo"));
     tap_row("arguments that are cut still give the path");
     CHECK_STR(args.path, "\"a \\\"b\\\".c\"");
-    args = maki_tool_args_cut(MAKI_LIT("{\"path\":\"a/b"));
+    args = maki_tool_args_truncated(MAKI_LIT("{\"path\":\"a/b"));
     tap_row("a path that is cut itself is none");
     CHECK_EQ(args.path.len, 0);
     args = maki_tool_args_of(MAKI_LIT("{\"command\":\"view\",\"path\":\"x.c\"}"));
     tap_row("an argument says what the tool does");
-    CHECK_EQ(maki_tool_kind_by(MAKI_TOOL_EDIT, &args), MAKI_TOOL_READ);
+    CHECK_EQ(maki_tool_kind_by_command(MAKI_TOOL_EDIT, &args), MAKI_TOOL_READ);
     args = maki_tool_args_of(MAKI_LIT("[1,2]"));
     tap_row("arguments that are no object have nothing");
     CHECK_EQ(args.path.len + args.command.len + args.todos.len, 0);
@@ -268,7 +268,7 @@ static void test_line_reader(void)
 static const struct {
     const char *a, *b;
     unsigned terms, shared; /* of a; at least of both */
-} simhash_rows[] = {
+} term_bitmap_rows[] = {
     { "The payment is late", "late PAYMENT", 3, 2 },
     { "在庫の引き当て", "在庫を見る", 6, 1 },
     { "まだです", "まだです", 0, 0 },
@@ -276,14 +276,14 @@ static const struct {
     { "", "ab", 0, 0 },
 };
 
-static void test_simhash(void)
+static void test_term_bitmap(void)
 {
-    for (size_t i = 0; i < COUNT(simhash_rows); i++) {
-        maki_simhash a = maki_simhash_of(maki_str_of(simhash_rows[i].a));
-        maki_simhash b = maki_simhash_of(maki_str_of(simhash_rows[i].b));
-        tap_row("terms of \"%s\"", simhash_rows[i].a);
-        CHECK_EQ(maki_simhash_similarity(&a, &a), simhash_rows[i].terms);
-        CHECK_EQ(maki_simhash_similarity(&a, &b), simhash_rows[i].shared);
+    for (size_t i = 0; i < COUNT(term_bitmap_rows); i++) {
+        maki_term_bitmap a = maki_term_bitmap_of(maki_str_of(term_bitmap_rows[i].a));
+        maki_term_bitmap b = maki_term_bitmap_of(maki_str_of(term_bitmap_rows[i].b));
+        tap_row("terms of \"%s\"", term_bitmap_rows[i].a);
+        CHECK_EQ(maki_term_bitmap_shared(&a, &a), term_bitmap_rows[i].terms);
+        CHECK_EQ(maki_term_bitmap_shared(&a, &b), term_bitmap_rows[i].shared);
     }
 }
 
@@ -315,10 +315,10 @@ static const struct {
 static void test_wording(void)
 {
     for (size_t i = 0; i < COUNT(lang_rows); i++) {
-        maki_letters letters = { 0 };
+        maki_script_counts letters = { 0 };
         tap_row("the language of \"%s\"", lang_rows[i].text);
-        maki_letters_add(&letters, maki_str_of(lang_rows[i].text));
-        CHECK_EQ(maki_letters_lang(&letters), lang_rows[i].lang);
+        maki_script_counts_add(&letters, maki_str_of(lang_rows[i].text));
+        CHECK_EQ(maki_script_counts_lang(&letters), lang_rows[i].lang);
     }
     for (size_t i = 0; i < COUNT(heading_rows); i++) {
         maki_str rest;
@@ -366,7 +366,7 @@ int main(void)
     test_arguments();
     test_text_set();
     test_line_reader();
-    test_simhash();
+    test_term_bitmap();
     test_wording();
     test_items();
     return tap_end();

@@ -149,13 +149,13 @@ static void test_acts(config_kit *kit)
         tap_row("%s", asked[i].name);
         fake_model_init(&model, FAKE_ANSWERS);
         CHECK_STATUS(config_text(kit, asked[i].file), MAKI_OK, &kit->err);
-        maki_summarizer_in in = {
+        maki_summarizer_options in = {
             .env = &env, .config = kit->config, .model = &model.model, .profile = MAKI_LIT("p")
         };
         CHECK_STATUS(maki_summarizer_choose(&in, &by, &err), MAKI_OK, &err);
         CHECK_STATUS(by.measured.run(&by.measured, &request, &arena, &summary, &err), MAKI_OK,
                      &err);
-        CHECK(summary.survey.measured);
+        CHECK(summary.coverage.measured);
         CHECK(strstr(model.system, asked[i].system) != NULL);
         CHECK_CSTR(model.name, asked[i].model);
         CHECK_EQ(model.max_tokens, asked[i].max_tokens);
@@ -178,7 +178,7 @@ static size_t offline_len(config_kit *kit, const char *file, uint64_t tokens, co
     CHECK_STATUS(config_text(kit, file), MAKI_OK, &kit->err);
     CHECK_STATUS(maki_summary_settings_read(kit->config, MAKI_LIT("p"), false, &s, &err), MAKI_OK,
                  &err);
-    maki_offline how = maki_summary_offline(&s);
+    maki_offline_options how = maki_summary_offline(&s);
     maki_summarizer by = maki_summarizer_offline_with(&how);
     CHECK_STATUS(by.run(&by, &request, &arena, &summary, &err), MAKI_OK, &err);
     CHECK(maki_str_has(summary.text, maki_str_of(has)));

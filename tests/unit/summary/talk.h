@@ -1,4 +1,4 @@
-/* talk.h -- messages as lines of JSON in a string literal, handed to a summariser one by one. */
+/* talk.h -- messages as lines of JSON in a string literal, handed to a summarizer one by one. */
 #ifndef MAKI_TESTS_TALK_H
 #define MAKI_TESTS_TALK_H
 

@@ -149,7 +149,7 @@ static void canon_of(const char *json, unsigned char out[MAKI_PREFIX_LEN])
     maki_err err = { 0 };
     maki_str row;
     if (CHECK_STATUS(maki_json_check(quotes(&text, json), &row, &err), MAKI_OK, &err))
-        CHECK_STATUS(maki_canon_next(&env, first, row, out, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_canonical_hash_next(&env, first, row, out, &err), MAKI_OK, &err);
     maki_buf_free(&text);
 }
 
@@ -170,7 +170,7 @@ typedef struct chain {
 static maki_status add(void *ctx, const maki_wire_message *message, maki_err *err)
 {
     chain *c = ctx;
-    return maki_canon_next(c->env, c->prefix, message->row, c->prefix, err);
+    return maki_canonical_hash_next(c->env, c->prefix, message->row, c->prefix, err);
 }
 
 static void run_back(const struct back_row *row)
@@ -231,10 +231,12 @@ static void test_deep(void)
     for (size_t i = 0; i < COUNT(depths); i++) {
         nested(&text, depths[i], "{\"a\":[", "1", "]}");
         if (depths[i] == 500) nested(&text, depths[i], "[", "1", "]");
-        CHECK_STATUS(maki_canon_next(&env, zero, maki_buf_str(&text), a, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_canonical_hash_next(&env, zero, maki_buf_str(&text), a, &err), MAKI_OK,
+                     &err);
         nested(&text, depths[i], "{\"a\":[", "2", "]}");
         if (depths[i] == 500) nested(&text, depths[i], "[", "2", "]");
-        CHECK_STATUS(maki_canon_next(&env, zero, maki_buf_str(&text), b, &err), MAKI_OK, &err);
+        CHECK_STATUS(maki_canonical_hash_next(&env, zero, maki_buf_str(&text), b, &err), MAKI_OK,
+                     &err);
         CHECK(memcmp(a, b, sizeof a) != 0);
     }
     maki_buf_free(&text);
@@ -266,7 +268,7 @@ static void test_wide(void)
             maki_err err = { 0 };
             fake_alloc_fail_at(&fe, nth);
             maki_status st =
-                maki_canon_next(&fe.env, zero, maki_buf_str(&text), back ? b : a, &err);
+                maki_canonical_hash_next(&fe.env, zero, maki_buf_str(&text), back ? b : a, &err);
             bool failed = fake_alloc_failed(&fe);
             CHECK_STATUS(st, failed ? MAKI_NOMEM : MAKI_OK, &err);
             CHECK_EQ(fake_alloc_live(&fe), 0);
@@ -285,10 +287,10 @@ static void test_chain(void)
     maki_str two = MAKI_LIT("{\"role\":\"user\",\"content\":\"2\"}");
     maki_err err = { 0 };
     tap_row("the order counts");
-    CHECK_STATUS(maki_canon_next(&env, a, one, a, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_canon_next(&env, a, two, a, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_canon_next(&env, b, two, b, &err), MAKI_OK, &err);
-    CHECK_STATUS(maki_canon_next(&env, b, one, b, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_canonical_hash_next(&env, a, one, a, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_canonical_hash_next(&env, a, two, a, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_canonical_hash_next(&env, b, two, b, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_canonical_hash_next(&env, b, one, b, &err), MAKI_OK, &err);
     CHECK(memcmp(a, b, sizeof a) != 0);
 }
 

@@ -90,13 +90,13 @@ static const struct read_row { const char *name; maki_protocol protocol; const c
 };
 
 static const struct bad_row { const char *name; maki_protocol protocol; const char *body, *words; } bad_rows[] = {
-    { "nothing",                    MAKI_WIRE_ANTHROPIC, "",                                     "not JSON at byte 0: there is nothing here" },
-    { "no JSON",                    MAKI_WIRE_CHAT,      "{'messages':[",                        "not JSON at byte 13: the text ends too early" },
+    { "nothing",                    MAKI_WIRE_ANTHROPIC, "",                                     "not JSON at byte 0: the text is empty" },
+    { "no JSON",                    MAKI_WIRE_CHAT,      "{'messages':[",                        "not JSON at byte 13: unexpected end of the text" },
     { "no object",                  MAKI_WIRE_CHAT,      "[1]",                                  "the request is not an object" },
     { "no messages",                MAKI_WIRE_CHAT,      "{'model':'m'}",                        "the request has no messages" },
     { "no contents",                MAKI_WIRE_GEMINI,    "{}",                                   "the request has no contents" },
-    { "messages twice",             MAKI_WIRE_OLLAMA,    "{'messages':[],'messages':[]}",        "messages stands twice" },
-    { "messages that are no array", MAKI_WIRE_ANTHROPIC, "{'messages':{'role':'user'}}",         "messages[0] must stand in an array" },
+    { "messages twice",             MAKI_WIRE_OLLAMA,    "{'messages':[],'messages':[]}",        "messages occurs twice" },
+    { "messages that are no array", MAKI_WIRE_ANTHROPIC, "{'messages':{'role':'user'}}",         "messages[0] must be in an array" },
     { "a message that is a number", MAKI_WIRE_CHAT,      "{'messages':[{'role':'user'},7]}",     "messages[1] must be an object with a role" },
     { "a role that is no string",   MAKI_WIRE_OLLAMA,    "{'messages':[{'role':1}]}",            "messages[0] must be an object with a role" },
     { "an item that is a string",   MAKI_WIRE_RESPONSES, "{'input':['a']}",                      "input[0] must be an object" },
@@ -108,8 +108,8 @@ static const struct bad_row { const char *name; maki_protocol protocol; const ch
 
 typedef struct seen {
     maki_buf rows;
-    maki_wire_mark now;
-    maki_wire_mark marks[MARKS];
+    maki_wire_checkpoint now;
+    maki_wire_checkpoint marks[MARKS];
     size_t lens[MARKS]; /* of `rows`, after the message of each mark */
     size_t count;
 } seen;
@@ -164,7 +164,7 @@ static void read_on(const maki_env *env, const struct read_row *row, maki_str bo
     maki_buf printed = maki_buf_new(env->alloc, MOST);
     for (size_t i = 0; i < all->count; i++) {
         seen s = { .rows = maki_buf_new(env->alloc, MOST) };
-        const maki_wire_mark *mark = &all->marks[i];
+        const maki_wire_checkpoint *mark = &all->marks[i];
         maki_wire_request request;
         maki_err err = { 0 };
         size_t before = mark->messages ? all->lens[mark->messages - 1] : 0;
@@ -259,7 +259,7 @@ static void test_new_part(void)
     CHECK_STATUS(maki_wire_read(&env, MAKI_WIRE_CHAT, maki_str_of(first), NULL, take, &s, &request,
                                 &s.now, &err),
                  MAKI_OK, &err);
-    maki_wire_mark mark = s.marks[0];
+    maki_wire_checkpoint mark = s.marks[0];
     memset(second, '#', mark.at);
     maki_buf_clear(&s.rows);
     CHECK_STATUS(maki_wire_read(&env, MAKI_WIRE_CHAT, maki_str_of(second), &mark, take, &s,

@@ -1,9 +1,9 @@
-/* batch_counter.c -- a ring of batches, submitted to a thread pool and collected in order.
+/* token_batches.c -- a ring of batches, submitted to a thread pool and collected in order.
  *
  * `pending` slots from `first` on are submitted; the one after them is being filled; the rest are free.  The ring has
  * one slot for each worker and three more: one being filled, one the owner has collected, one to wait for.  A batch stays
  * in its slot until the next call after it was collected; then its memory is used again. */
-#include "log/batch_counter.h"
+#include "log/token_batches.h"
 
 #include <assert.h>
 #include <string.h>
@@ -12,35 +12,35 @@
 
 enum { RING_MAX = MAKI_THREADS_MAX + 3, ALLOCATED_MAX = RING_MAX * MAKI_BATCH_BYTES };
 
-struct maki_batch_counter {
+struct maki_token_batches {
     const maki_alloc *alloc;
     maki_tokens_fn tokens;
     void *ctx;
-    maki_thread_pool *pool;     /* NULL: single-threaded, the owner counts */
-    maki_batch *ring[RING_MAX]; /* allocated when first needed */
-    size_t size;                /* of the ring */
-    size_t first, pending;      /* the oldest submitted batch, and how many are pending */
-    maki_batch *collected;      /* borrowed by the owner until the next call; NULL: none */
-    size_t rows;                /* not collected yet */
-    size_t allocated;           /* bytes of all batches */
+    maki_thread_pool *pool;           /* NULL: single-threaded, the owner counts */
+    maki_token_batch *ring[RING_MAX]; /* allocated when first needed */
+    size_t size;                      /* of the ring */
+    size_t first, pending;            /* the oldest submitted batch, and how many are pending */
+    maki_token_batch *collected;      /* borrowed by the owner until the next call; NULL: none */
+    size_t rows;                      /* not collected yet */
+    size_t allocated;                 /* bytes of all batches */
 };
 
-static maki_batch **current_slot(const maki_batch_counter *counter)
+static maki_token_batch **current_slot(const maki_token_batches *counter)
 {
-    return (maki_batch **)(uintptr_t)&counter
+    return (maki_token_batch **)(uintptr_t)&counter
         ->ring[(counter->first + counter->pending) % counter->size];
 }
 
-maki_status maki_batch_counter_open(const maki_alloc *alloc, size_t workers, maki_tokens_fn tokens,
-                                    void *ctx, maki_batch_counter **out, maki_err *err)
+maki_status maki_token_batches_open(const maki_alloc *alloc, size_t workers, maki_tokens_fn tokens,
+                                    void *ctx, maki_token_batches **out, maki_err *err)
 {
-    maki_batch_counter *counter = alloc->resize(alloc, NULL, 0, sizeof *counter);
+    maki_token_batches *counter = alloc->resize(alloc, NULL, 0, sizeof *counter);
     if (!counter) return maki_fail_nomem(err);
-    *counter = (maki_batch_counter){ .alloc = alloc, .tokens = tokens, .ctx = ctx, .size = 2 };
+    *counter = (maki_token_batches){ .alloc = alloc, .tokens = tokens, .ctx = ctx, .size = 2 };
     if (workers != 1) {
         maki_status st = maki_thread_pool_open(alloc, workers, &counter->pool, err);
         if (st != MAKI_OK) {
-            maki_batch_counter_close(counter);
+            maki_token_batches_close(counter);
             return st;
         }
         counter->size = maki_thread_pool_workers(counter->pool) + 3;
@@ -49,13 +49,13 @@ maki_status maki_batch_counter_open(const maki_alloc *alloc, size_t workers, mak
     return MAKI_OK;
 }
 
-void maki_batch_counter_close(maki_batch_counter *counter)
+void maki_token_batches_close(maki_token_batches *counter)
 {
     if (!counter) return;
     const maki_alloc *alloc = counter->alloc;
     maki_thread_pool_close(counter->pool);
     for (size_t i = 0; i < counter->size; i++) {
-        maki_batch *batch = counter->ring[i];
+        maki_token_batch *batch = counter->ring[i];
         if (!batch) continue;
         maki_block_free(alloc, &batch->bytes);
         alloc->resize(alloc, batch, sizeof *batch, 0);
@@ -63,20 +63,21 @@ void maki_batch_counter_close(maki_batch_counter *counter)
     alloc->resize(alloc, counter, sizeof *counter, 0);
 }
 
-size_t maki_batch_counter_rows(const maki_batch_counter *counter)
+size_t maki_token_batches_rows(const maki_token_batches *counter)
 {
     return counter->rows;
 }
 
-const maki_batch *maki_batch_counter_current(const maki_batch_counter *counter)
+const maki_token_batch *maki_token_batches_current(const maki_token_batches *counter)
 {
-    const maki_batch *batch = counter->pending < counter->size ? *current_slot(counter) : NULL;
+    const maki_token_batch *batch =
+        counter->pending < counter->size ? *current_slot(counter) : NULL;
     return batch && batch != counter->collected && batch->count ? batch : NULL;
 }
 
-bool maki_batch_counter_fits(const maki_batch_counter *counter, uint64_t offset, size_t len)
+bool maki_token_batches_fits(const maki_token_batches *counter, uint64_t offset, size_t len)
 {
-    const maki_batch *batch = maki_batch_counter_current(counter);
+    const maki_token_batch *batch = maki_token_batches_current(counter);
     if (!batch) return true; /* an empty batch grows to fit */
     return batch->count < MAKI_BATCH_ROWS && batch->len + len + 1 <= batch->bytes.size &&
            batch->rows[0].offset + batch->len == offset;
@@ -85,9 +86,9 @@ bool maki_batch_counter_fits(const maki_batch_counter *counter, uint64_t offset,
 /* ---- adding rows ------------------------------------------------------------------------------------ */
 
 /* Empty the collected batch so that its slot is free; a block for one long row is released. */
-static void recycle_collected(maki_batch_counter *counter)
+static void recycle_collected(maki_token_batches *counter)
 {
-    maki_batch *batch = counter->collected;
+    maki_token_batch *batch = counter->collected;
     if (!batch) return;
     batch->count = batch->len = 0;
     if (batch->bytes.size > MAKI_BATCH_BYTES) {
@@ -97,7 +98,7 @@ static void recycle_collected(maki_batch_counter *counter)
     counter->collected = NULL;
 }
 
-static maki_status reserve_bytes(maki_batch_counter *counter, maki_batch *batch, size_t len,
+static maki_status reserve_bytes(maki_token_batches *counter, maki_token_batch *batch, size_t len,
                                  maki_err *err)
 {
     size_t size = len > MAKI_BATCH_BYTES ? len : MAKI_BATCH_BYTES;
@@ -113,21 +114,22 @@ static maki_status reserve_bytes(maki_batch_counter *counter, maki_batch *batch,
     return MAKI_OK;
 }
 
-maki_status maki_batch_counter_add(maki_batch_counter *counter, maki_str row,
-                                   const maki_row *record, const maki_hint *hint, maki_err *err)
+maki_status maki_token_batches_add(maki_token_batches *counter, maki_str row,
+                                   const maki_row *record, const maki_row_spans *spans,
+                                   maki_err *err)
 {
-    maki_batch **slot = current_slot(counter);
+    maki_token_batch **slot = current_slot(counter);
     assert(counter->pending < counter->size);
     recycle_collected(counter);
     if (!*slot) {
-        maki_batch *batch = counter->alloc->resize(counter->alloc, NULL, 0, sizeof *batch);
+        maki_token_batch *batch = counter->alloc->resize(counter->alloc, NULL, 0, sizeof *batch);
         if (!batch) return maki_fail_nomem(err);
         batch->bytes = (maki_block){ 0 };
         batch->count = batch->len = 0;
         batch->counter = counter;
         *slot = batch;
     }
-    maki_batch *batch = *slot;
+    maki_token_batch *batch = *slot;
     if (batch->count == 0) {
         maki_status st = reserve_bytes(counter, batch, row.len + 1, err);
         if (st != MAKI_OK) return st;
@@ -136,7 +138,7 @@ maki_status maki_batch_counter_add(maki_batch_counter *counter, maki_str row,
     batch->bytes.at[batch->len + row.len] = '\n';
     batch->len += row.len + 1;
     assert(batch->count < MAKI_BATCH_ROWS && batch->len <= batch->bytes.size);
-    batch->hints[batch->count] = *hint;
+    batch->spans[batch->count] = *spans;
     batch->rows[batch->count++] = *record;
     counter->rows++;
     return MAKI_OK;
@@ -146,8 +148,8 @@ maki_status maki_batch_counter_add(maki_batch_counter *counter, maki_str row,
 
 static void count_batch(void *ctx, size_t worker)
 {
-    maki_batch *batch = ctx;
-    const maki_batch_counter *counter = batch->counter;
+    maki_token_batch *batch = ctx;
+    const maki_token_batches *counter = batch->counter;
     const char *text = batch->bytes.at;
     batch->status = MAKI_OK;
     for (size_t i = 0; batch->status == MAKI_OK && i < batch->count; i++) {
@@ -156,15 +158,15 @@ static void count_batch(void *ctx, size_t worker)
         row->tokens = 0;
         text += row->length + 1;
         if (row->flags & MAKI_ROW_BAD) continue;
-        batch->status = counter->tokens(counter->ctx, worker, bytes, &batch->hints[i], &row->tokens,
+        batch->status = counter->tokens(counter->ctx, worker, bytes, &batch->spans[i], &row->tokens,
                                         &batch->err);
     }
 }
 
-void maki_batch_counter_submit(maki_batch_counter *counter)
+void maki_token_batches_submit(maki_token_batches *counter)
 {
-    if (!maki_batch_counter_current(counter)) return;
-    maki_batch *batch = *current_slot(counter);
+    if (!maki_token_batches_current(counter)) return;
+    maki_token_batch *batch = *current_slot(counter);
     if (counter->pool)
         batch->ticket = maki_thread_pool_add(counter->pool, count_batch, batch);
     else
@@ -172,14 +174,14 @@ void maki_batch_counter_submit(maki_batch_counter *counter)
     counter->pending++;
 }
 
-maki_status maki_batch_counter_collect(maki_batch_counter *counter, bool all, maki_batch **out,
-                                       maki_err *err)
+maki_status maki_token_batches_collect(maki_token_batches *counter, bool all,
+                                       maki_token_batch **out, maki_err *err)
 {
     recycle_collected(counter);
     *out = NULL;
     bool needed = all || counter->pending == counter->size || counter->allocated > ALLOCATED_MAX;
     if (counter->pending == 0 || !needed) return MAKI_OK;
-    maki_batch *batch = counter->ring[counter->first];
+    maki_token_batch *batch = counter->ring[counter->first];
     if (counter->pool) maki_thread_pool_wait(counter->pool, batch->ticket);
     counter->first = (counter->first + 1) % counter->size;
     counter->pending--;

@@ -1,8 +1,8 @@
-/* idset.c -- a hash table from ids to numbers: open addressing with linear probing, at most half full. */
-#include "base/idset.h"
+/* id_map.c -- a hash table from ids to numbers: open addressing with linear probing, at most half full. */
+#include "base/id_map.h"
 
 /* The slot of `id`, or the empty one where it would be inserted. */
-static struct maki_idset_slot *find_slot(const maki_idset *set, maki_str id, uint64_t hash)
+static struct maki_id_map_slot *find_slot(const maki_id_map *set, maki_str id, uint64_t hash)
 {
     size_t i = (size_t)hash & (set->capacity - 1);
     while (set->slots[i].id.len &&
@@ -12,21 +12,22 @@ static struct maki_idset_slot *find_slot(const maki_idset *set, maki_str id, uin
     return &set->slots[i];
 }
 
-static maki_status grow(maki_idset *set, maki_arena *arena, maki_err *err)
+static maki_status grow(maki_id_map *set, maki_arena *arena, maki_err *err)
 {
-    maki_idset larger = { .capacity = set->capacity ? set->capacity * 2 : 16, .count = set->count };
+    maki_id_map larger = { .capacity = set->capacity ? set->capacity * 2 : 16,
+                           .count = set->count };
     larger.slots = maki_arena_array(arena, larger.capacity, sizeof *larger.slots);
     if (!larger.slots) return maki_arena_status(arena, err);
     for (size_t i = 0; i < set->capacity; i++) {
-        struct maki_idset_slot *slot = &set->slots[i];
+        struct maki_id_map_slot *slot = &set->slots[i];
         if (slot->id.len) *find_slot(&larger, slot->id, slot->hash) = *slot;
     }
     *set = larger;
     return MAKI_OK;
 }
 
-maki_status maki_idset_add(maki_idset *set, maki_str id, size_t value, maki_arena *arena,
-                           maki_err *err)
+maki_status maki_id_map_add(maki_id_map *set, maki_str id, size_t value, maki_arena *arena,
+                            maki_err *err)
 {
     if (id.len == 0) return MAKI_OK;
     if (set->count * 2 >= set->capacity) {
@@ -34,17 +35,17 @@ maki_status maki_idset_add(maki_idset *set, maki_str id, size_t value, maki_aren
         if (st != MAKI_OK) return st;
     }
     uint64_t hash = maki_json_text_hash(id);
-    struct maki_idset_slot *slot = find_slot(set, id, hash);
+    struct maki_id_map_slot *slot = find_slot(set, id, hash);
     if (slot->id.len) return MAKI_OK;
-    *slot = (struct maki_idset_slot){ id, hash, value };
+    *slot = (struct maki_id_map_slot){ id, hash, value };
     set->count++;
     return MAKI_OK;
 }
 
-bool maki_idset_has(const maki_idset *set, maki_str id, size_t *value)
+bool maki_id_map_find(const maki_id_map *set, maki_str id, size_t *value)
 {
     if (id.len == 0 || set->count == 0) return false;
-    const struct maki_idset_slot *slot = find_slot(set, id, maki_json_text_hash(id));
+    const struct maki_id_map_slot *slot = find_slot(set, id, maki_json_text_hash(id));
     if (slot->id.len == 0) return false;
     if (value) *value = slot->value;
     return true;

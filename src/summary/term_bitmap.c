@@ -1,5 +1,5 @@
-/* simhash.c -- split a text into terms, hash each, and set one bit for it. */
-#include "summary/simhash.h"
+/* term_bitmap.c -- split a text into terms, hash each, and set one bit for it. */
+#include "summary/term_bitmap.h"
 
 #include <stdbool.h>
 
@@ -38,7 +38,7 @@ static bool is_letter(uint32_t code)
 typedef void (*term_fn)(void *ctx, uint32_t h);
 
 typedef struct collector {
-    maki_simhash hash;
+    maki_term_bitmap terms;
     const maki_term_filter *without; /* or NULL */
 } collector;
 
@@ -46,7 +46,7 @@ static void add_term(void *ctx, uint32_t h)
 {
     collector *c = ctx;
     if (c->without && c->without->bits[h >> 26] >> (h >> 20 & 63) & 1) return;
-    c->hash.bits[h >> 30] |= (uint64_t)1 << (h & 63);
+    c->terms.bits[h >> 30] |= (uint64_t)1 << (h & 63);
 }
 
 static void filter_term(void *ctx, uint32_t h)
@@ -88,16 +88,16 @@ static void each_term(maki_str text, term_fn fn, void *ctx)
     }
 }
 
-maki_simhash maki_simhash_without(maki_str text, const maki_term_filter *filter)
+maki_term_bitmap maki_term_bitmap_without(maki_str text, const maki_term_filter *filter)
 {
     collector c = { .without = filter };
     each_term(text, add_term, &c);
-    return c.hash;
+    return c.terms;
 }
 
-maki_simhash maki_simhash_of(maki_str text)
+maki_term_bitmap maki_term_bitmap_of(maki_str text)
 {
-    return maki_simhash_without(text, NULL);
+    return maki_term_bitmap_without(text, NULL);
 }
 
 void maki_term_filter_add(maki_term_filter *filter, maki_str text)
@@ -105,7 +105,7 @@ void maki_term_filter_add(maki_term_filter *filter, maki_str text)
     each_term(text, filter_term, filter);
 }
 
-unsigned maki_simhash_similarity(const maki_simhash *a, const maki_simhash *b)
+unsigned maki_term_bitmap_shared(const maki_term_bitmap *a, const maki_term_bitmap *b)
 {
     unsigned n = 0;
     for (size_t i = 0; i < 4; i++)
