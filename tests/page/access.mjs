@@ -26,7 +26,7 @@ const views = (maki, id) => [
   ['conversation', async (page) => { await page.goto(`${maki.url}/#/c/${id}`); await shows(page, 2); await settled(page); }],
   ['a hidden range unfolded', async (page) => { await page.goto(`${maki.url}/#/c/${id}/m/8`); await shows(page, 8); await settled(page); }],
   ['as one text', async (page) => { await page.goto(`${maki.url}/#/c/${id}/text`); await page.locator('main.reading .msg').first().waitFor(); }],
-  ...['Free space …', 'Compare …', 'Save …', 'rename', 'Erase …'].map((name) => [`dialog ${name}`, async (page) => {
+  ...[TEXTS.get('compact')[0], 'Compare …', 'Save …', 'rename', 'Erase …'].map((name) => [`dialog ${name}`, async (page) => {
     await page.goto(`${maki.url}/#/c/${id}`);
     await page.getByRole('button', { name, exact: true }).first().click();
     await page.locator('dialog[open] p').first().waitFor();
@@ -228,7 +228,7 @@ pageTest('on a phone: one column, the request as a sheet, the way back', async (
   const page = await open(maki, { viewport: { width: 390, height: 844 } });
   await page.locator('a.item').click();
   await shows(page, 2);
-  assert.equal(await page.locator('a.item').first().isVisible(), false, 'the list gives way');
+  assert.equal(await page.locator('a.item').first().isVisible(), false, 'the list is hidden');
   const { width } = await message(page, 2).boundingBox();
   assert.ok(width > 300, `a message is ${width} pixels wide`);
   assert.equal(await page.locator('aside .request').isVisible(), false);

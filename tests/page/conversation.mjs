@@ -3,6 +3,7 @@ import fs from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import { append, assert, message, op, pageTest, run, said, session, shows, start, turns, until } from './kit.mjs';
 import { clients, SAID, talkInAll } from './talks.mjs';
+import { TEXTS } from './texts.mjs';
 
 pageTest('a conversation in every protocol: what was said, calls with their results, the newest request', async ({ t, open }) => {
   const maki = await start(t);
@@ -28,7 +29,7 @@ pageTest('a conversation in every protocol: what was said, calls with their resu
 
     // What Maki cannot change is not offered, and a line says why.
     assert.match(await page.locator('main').innerText(), /keeps its own history and Maki only watches/);
-    for (const word of ['Free space …', 'Undo the last step', 'pin', 'edit', 'delete', 'rewind to here']) {
+    for (const word of [TEXTS.get('compact')[0], 'Undo the last step', 'pin', 'edit', 'delete', 'rewind to here']) {
       assert.equal(await page.getByRole('button', { name: word, exact: true }).count(), 0, `${name}: ${word}`);
     }
     assert.equal(await page.locator('input.threshold').count(), 0);

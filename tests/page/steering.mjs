@@ -1,6 +1,7 @@
 // steering.mjs -- what a person does to a conversation from the page: each step says what it did, and is undone from there.
-import { assert, message, op, pageTest, run, session, shows, start, turns, until } from './kit.mjs';
 import fs from 'node:fs';
+import { assert, message, op, pageTest, run, session, shows, start, turns, until } from './kit.mjs';
+import { TEXTS } from './texts.mjs';
 
 const toastOf = (page, text) => page.locator('.toast', { hasText: text }).last();
 const act = (page, seq, name) => message(page, seq).getByRole('button', { name, exact: true }).click();
@@ -69,9 +70,9 @@ pageTest('pin, unpin, edit, delete, rewind and fork, each undone from where it i
 
 pageTest('free space: a preview with what would go and the summary, a focus, then the run and its undo', async ({ t, open }) => {
   const maki = await start(t);
-  const { id } = session(maki, 'space', turns(30, 50));
+  const { id } = session(maki, 'compact', turns(30, 50));
   const page = await open(maki, { at: `#/c/${id}` });
-  await page.getByRole('button', { name: 'Free space …' }).first().click();
+  await page.getByRole('button', { name: TEXTS.get('compact')[0] }).first().click();
   const dialog = page.locator('dialog');
   await dialog.locator('.change').waitFor();
   assert.match(await dialog.locator('.change').innerText(), /[\d,]+ → [\d,]+ tokens, −\d+ %/);
@@ -83,7 +84,7 @@ pageTest('free space: a preview with what would go and the summary, a focus, the
   await dialog.getByRole('button', { name: 'Preview' }).click();
   assert.deepEqual([JSON.parse((await asked).postData()).focus, JSON.parse((await asked).postData()).preview], ['Question 17', true]);
   await until('the summary has the focus', async () => /Question 17/.test(await dialog.locator('.summary').innerText().catch(() => '')));
-  await dialog.getByRole('button', { name: 'Free space now' }).click();
+  await dialog.getByRole('button', { name: TEXTS.get('compactNow')[0] }).click();
   const toast = page.locator('.toast', { hasText: '→' }).last();
   await toast.waitFor();
   await page.locator('article.event[aria-label="Condensed"]').first().waitFor();
