@@ -137,6 +137,7 @@ maki_status fake_answer_make(const fake_request *request, const fake_scenario *s
                            phrases->after, arena);
     }
     answer.stop = scenario->stop;
+    answer.cached = fake_input_tokens(request) * (int64_t)scenario->cached / 100;
     if (scenario->say.len) answer.text = decode_percent(scenario->say, arena);
     *out = answer;
     return maki_arena_status(arena, err);

@@ -12,6 +12,7 @@ typedef struct fake_answer {
     maki_str arguments; /* an object, or with `custom` plain text */
     maki_str stop;      /* OpenAI's chat: the finish_reason; len 0: the default */
     bool custom;        /* Responses: a tool that takes text */
+    int64_t cached;     /* tokens of the request that were read from the cache */
 } fake_answer;
 
 /* The text that long answers repeat (scenario huge). */

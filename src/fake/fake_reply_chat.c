@@ -8,9 +8,9 @@ static void write_usage(maki_buf *out, const fake_request *request, const fake_a
     int64_t input = fake_input_tokens(request), output = fake_output_tokens(answer);
     fake_write(out,
                "{'prompt_tokens':%n,'completion_tokens':%n,'total_tokens':%n,"
-               "'prompt_tokens_details':{'cached_tokens':0},"
+               "'prompt_tokens_details':{'cached_tokens':%n},"
                "'completion_tokens_details':{'reasoning_tokens':%n}}",
-               input, output, input + output, (int64_t)(answer->reasoning.len / 4));
+               input, output, input + output, answer->cached, (int64_t)(answer->reasoning.len / 4));
 }
 
 static maki_str finish_reason(const fake_answer *answer)

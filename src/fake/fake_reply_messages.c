@@ -5,12 +5,14 @@
 
 static const maki_str signature = { "ZmFrZS1zaWduYXR1cmU=", 20 };
 
-static void write_usage(maki_buf *out, const fake_request *request, int64_t output)
+/* What was read from the cache is not part of input_tokens. */
+static void write_usage(maki_buf *out, const fake_request *request, const fake_answer *answer,
+                        int64_t output)
 {
     fake_write(out,
-               "{'input_tokens':%n,'cache_creation_input_tokens':0,'cache_read_input_tokens':0,"
+               "{'input_tokens':%n,'cache_creation_input_tokens':0,'cache_read_input_tokens':%n,"
                "'output_tokens':%n,'service_tier':'standard'}",
-               fake_input_tokens(request), output);
+               fake_input_tokens(request) - answer->cached, answer->cached, output);
 }
 
 static maki_str stop_reason(const fake_answer *answer)
@@ -32,7 +34,7 @@ static void write_body(maki_buf *out, const fake_request *request, const fake_an
                    answer->tool, answer->arguments);
     }
     fake_write(out, "],'stop_reason':%t,'stop_sequence':null,'usage':", stop_reason(answer));
-    write_usage(out, request, fake_output_tokens(answer));
+    write_usage(out, request, answer, fake_output_tokens(answer));
     fake_write(out, "}\n");
 }
 
@@ -89,7 +91,7 @@ static void write_stream(maki_buf *out, const fake_request *request, const fake_
                "'role':'assistant','model':%t,'content':[],'stop_reason':null,"
                "'stop_sequence':null,'usage':",
                request->seed, request->model);
-    write_usage(out, request, 1);
+    write_usage(out, request, answer, 1);
     fake_write(out, "}}\n\n");
     if (answer->reasoning.len) write_thinking(out, answer, index++);
     fake_event(out, "content_block_start",

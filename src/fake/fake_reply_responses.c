@@ -65,11 +65,11 @@ static void write_response_object(maki_buf *out, const fake_request *request,
     } else {
         write_output(out, request, answer);
         fake_write(out,
-                   ",'usage':{'input_tokens':%n,'input_tokens_details':{'cached_tokens':0},"
+                   ",'usage':{'input_tokens':%n,'input_tokens_details':{'cached_tokens':%n},"
                    "'output_tokens':%n,'output_tokens_details':{'reasoning_tokens':%n},"
                    "'total_tokens':%n}",
-                   input_tokens, output_tokens, (int64_t)(answer->reasoning.len / 4),
-                   input_tokens + output_tokens);
+                   input_tokens, answer->cached, output_tokens,
+                   (int64_t)(answer->reasoning.len / 4), input_tokens + output_tokens);
     }
     fake_write(out, ",'parallel_tool_calls':true,'previous_response_id':null,'store':false,"
                     "'tool_choice':'auto','tools':[],'metadata':{}}");

@@ -96,6 +96,7 @@ static const struct valued_keyword {
     { "chunk:", 0, offsetof(fake_scenario, chunk), 0 },
     { "first:", 0, offsetof(fake_scenario, first), 0 },
     { "window:", 0, offsetof(fake_scenario, window), 0 },
+    { "cached:", 0, offsetof(fake_scenario, cached), 0 },
 };
 
 static bool parse_valued(maki_str word, fake_scenario *scenario)
@@ -122,6 +123,7 @@ bool fake_scenario_read(maki_str text, fake_scenario *out, maki_str *unknown)
         *unknown = word;
         if (!parse_keyword(word, &scenario) && !parse_valued(word, &scenario)) return false;
         if (scenario.slow_ms > HOUR_MS) scenario.slow_ms = HOUR_MS;
+        if (scenario.cached > 100) scenario.cached = 100;
         if (maki_str_starts(word, MAKI_LIT("tool:"))) {
             scenario.action = FAKE_TOOL;
             scenario.arguments = MAKI_LIT("{}");

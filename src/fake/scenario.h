@@ -7,6 +7,7 @@
  *     think                the same, after reasoning
  *     say:TEXT             answer with TEXT; percent-encoded, so that it is one word
  *     stop:WORD            the finish_reason (OpenAI's chat only)
+ *     cached:PERCENT       the usage says that so much of the request was read from the provider's cache
  *     tool:NAME {...}      call that tool with these arguments; after its result answer with text
  *     agent PATH           call the tool that reads files, with PATH
  *     slow:MS              delay before each event
@@ -70,6 +71,7 @@ typedef struct fake_scenario {
     bool has_hold;
     uint64_t hold;       /* with has_hold */
     uint64_t first;      /* 0: always */
+    uint64_t cached;     /* percent, at most 100 */
     uint64_t window;     /* 0: any */
     maki_str error_text; /* of an error, percent-encoded; len 0: the provider's own */
     maki_str retry_after, retry_after_ms; /* percent-encoded; len 0: the default */

@@ -26,6 +26,8 @@ static const struct good_row {
         .first = 2,
         .retry_after = MAKI_LIT("Wed%2C"),
         .retry_after_ms = MAKI_LIT("300") } },
+    { "cached:90,think", { .think = true, .cached = 90 } },
+    { "cached:900", { .cached = 100 } },
     { "fail:0,chunk:1", { .has_fail = true, .chunk = 1 } },
     { "think,hold:2,first:1", { .think = true, .has_hold = true, .hold = 2, .first = 1 } },
     { "tool:read {\"a\":1},slow:1",
@@ -59,7 +61,7 @@ static bool same(const fake_scenario *a, const fake_scenario *b)
            a->has_cut == b->has_cut && a->cut == b->cut && a->huge == b->huge &&
            a->chunk == b->chunk && a->has_fail == b->has_fail && a->fail == b->fail &&
            a->has_hold == b->has_hold && a->hold == b->hold && a->first == b->first &&
-           maki_str_is(a->retry_after, b->retry_after) &&
+           a->cached == b->cached && maki_str_is(a->retry_after, b->retry_after) &&
            maki_str_is(a->retry_after_ms, b->retry_after_ms) && maki_str_is(a->say, b->say) &&
            maki_str_is(a->tool, b->tool) && maki_str_is(a->arguments, b->arguments);
 }
