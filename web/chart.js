@@ -5,6 +5,7 @@ import { t } from './text.js';
 
 const WIDTH = 800, HEIGHT = 92, TOP = 8, BOTTOM = 84;
 const STEPS_MAX = 200; // marks; of more steps the newest
+const NAMED = 2; // steps with words below the line: those that saved most
 
 const time = (ms) => (sameDay(ms, Date.now()) ? clock(ms) : date(ms));
 
@@ -24,6 +25,7 @@ export function Chart({ usage, window, threshold, onStep }) {
   const y = (tokens) => BOTTOM - (tokens / scale) * (BOTTOM - TOP);
   const line = points.map((p, i) => `${i ? 'L' : 'M'}${x(p).toFixed(1)} ${y(p.tokens).toFixed(1)}`).join('');
   const saved = ({ tokensBefore, tokensAfter }) => (tokensBefore > tokensAfter ? `−${percent(1 - tokensAfter / tokensBefore)}` : `+${short(tokensAfter - tokensBefore)}`);
+  const named = new Set([...steps].sort((a, b) => (b.tokensBefore - b.tokensAfter) - (a.tokensBefore - a.tokensAfter)).slice(0, NAMED));
   const end = usage.points.at(-1) ?? [0, points.at(-1).at, points.at(-1).ts, points.at(-1).tokens];
   return html`<figure class="chart"><figcaption class="hidden-title">${t('chart')}</figcaption>
     <svg viewBox=${`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label=${t('chartLabel', { most: number(most), now: number(end[3]) })}>
@@ -34,6 +36,6 @@ export function Chart({ usage, window, threshold, onStep }) {
     <div class="marks">${steps.map((s) => html`<button key=${s.ev} class="mark-step" style=${{ left: `${(100 * x(s)) / WIDTH}%` }}
       title=${`${t(`type_${s.type}`)} ${saved(s)}`} aria-label=${`${t(`type_${s.type}`)} ${saved(s)}, ${t('atMessage', { n: s.at })}`} onClick=${() => onStep(s.ev)}></button>`)}</div>
     <p><span>${usage.requests ? t('requests', { n: number(usage.requests) }) : t('messageN', { n: number(first) })} ${points[0].ts > 0 ? ` · ${time(points[0].ts)}` : ''}</span>
-      ${steps.slice(-2).map((s) => html`<button class="link hot" onClick=${() => onStep(s.ev)}>${t(`type_${s.type}`)} ${saved(s)}</button>`)}
+      ${steps.filter((s) => named.has(s)).map((s) => html`<button class="link hot" onClick=${() => onStep(s.ev)}>${t(`type_${s.type}`)} ${saved(s)}</button>`)}
       <span>${short(end[3])}${end[2] > 0 ? ` · ${time(end[2])}` : ''}</span></p></figure>`;
 }

@@ -13,8 +13,11 @@ export async function copy(text) {
   }
 }
 
+/** A line that is too long breaks before the address, not in it. */
+const breakable = (line) => line.split(/(?<==)/).map((part, i) => (i ? html`<wbr/>${part}` : part));
+
 function Lines({ lines }) {
-  return html`<ul class="lines">${lines.map((line) => html`<li><code>${line}</code>
+  return html`<ul class="lines">${lines.map((line) => html`<li><code>${breakable(line)}</code>
     <button class="btn" onClick=${() => copy(line)} aria-label=${t('copyLine', { line })}>${t('copy')}</button></li>`)}</ul>`;
 }
 

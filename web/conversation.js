@@ -53,7 +53,7 @@ const nameOf = (session) => session.sessionKey?.split(':').slice(2).join(':');
 
 function Chips({ outline }) {
   const forks = outline.steps.filter((step) => step.type === 'fork' && step.parent);
-  return html`<div class="chips">${[clientOf(outline), outline.model, nameOf(outline)].filter(Boolean).map((word) => html`<span class="chip" key=${word} dir="auto">${word}</span>`)}
+  return html`<div class="chips">${[clientOf(outline), outline.model, nameOf(outline)].filter((word) => word && word !== outline.title).map((word) => html`<span class="chip" key=${word} dir="auto">${word}</span>`)}
     ${forks.map((step) => html`<a class="chip" href=${`#/c/${encodeURIComponent(step.parent)}`}>${t('forkOf')}</a>`)}
     <span class="dim" title=${t('chainTitle')}>${t('chain', { head: `${outline.head.slice(0, 4)}…${outline.head.slice(-2)}` })}</span></div>`;
 }

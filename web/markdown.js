@@ -19,11 +19,16 @@ const TABLE_LINE = /^ {0,3}\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*$/;
 
 /** Lines of a diff, added and removed ones marked. */
 export function diff(text) {
-  return text.split('\n').map((line) => {
-    const kind = line.startsWith('@@') ? 'hunk' : line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : '';
+  const lines = text.split('\n');
+  const isHeader = (i) => (lines[i]?.startsWith('--- ') && lines[i + 1]?.startsWith('+++ ')) || (lines[i]?.startsWith('+++ ') && lines[i - 1]?.startsWith('--- '));
+  return lines.map((line, i) => {
+    const kind = line.startsWith('@@') || isHeader(i) ? 'hunk' : line[0] === '+' ? 'added' : line[0] === '-' ? 'removed' : '';
     return html`<span class=${`line ${kind}`}>${line || ' '}</span>`;
   });
 }
+
+/** A summary: a heading directly after a list begins a paragraph, it does not continue the list's last item. */
+export const separated = (text) => text.replace(/^([-*] .*)\n(?=[^\s*-])/gm, '$1\n\n');
 
 // ---- inside a line -----------------------------------------------------------------------------------
 

@@ -10,7 +10,10 @@ const RESULT_LINES = 6;
 const PIECE = 100_000; // characters of a very long text that are shown at a time
 const IMAGE = /^image\/(png|jpe?g|gif|webp|avif|bmp)$/i;
 
+const PREVIEW = 300; // characters of a folded part, of which one line is shown
+
 const linesOf = (text) => text.split('\n').length;
+const preview = (text) => text.slice(0, PREVIEW).replace(/^\s*<[\w-]+>|<\/[\w-]+>\s*$/g, '');
 const isDiff = (text) => /^(diff --git|--- |@@ )/m.test(text) && /^[+-]/m.test(text);
 
 /** A text of any length, a piece at a time. */
@@ -117,12 +120,12 @@ function Part({ id, message, part, index, store, actionsOf }) {
   switch (part.type) {
     case 'text':
       if (part.inserted) {
-        return html`<details class="inserted"><summary>${t('inserted')} <span class="dim">${part.text.slice(0, 80)}</span></summary>
+        return html`<details class="inserted"><summary>${t('inserted')} <span class="dim">${preview(part.text)}</span></summary>
           <div class="plain">${folded((text) => html`<${Long} text=${text}/>`)}</div></details>`;
       }
       return html`<div class="text" dir="auto">${folded((text) => html`<${Markdown} text=${text}/>`)}</div>`;
     case 'thinking':
-      return html`<details class="thinking"><summary>${t('thinking')} <span class="dim">${part.text.slice(0, 90)}</span></summary>
+      return html`<details class="thinking"><summary>${t('thinking')} <span class="dim">${preview(part.text)}</span></summary>
         <div class="plain" dir="auto">${folded((text) => html`<${Long} text=${text}/>`)}</div></details>`;
     case 'call': {
       const answer = store.resultOf(part.id);

@@ -67,7 +67,7 @@ export function Request({ id, ev, none, revision, onSelect }) {
   const when = sameDay(request.ts, Date.now()) ? clock(request.ts) : date(request.ts);
   const failed = request.status >= 400 || request.error;
   return html`<section class="request" aria-label=${t('requestTitle')}><h2>${ev ? t('requestTitle') : t('newestRequest')}</h2>
-    <p class="dim">${[when, t('tokenCount', { n: short(request.tokens) }), request.model].filter(Boolean).join(' · ')}</p>
+    <p class="dim">${[when, t('tokenCount', { n: short(request.tokens) })].join(' · ')}${request.model && html` · <span class="whole-word">${request.model}</span>`}</p>
     ${failed && html`<p class="bad">${[request.status || '', request.error ?? ''].join(' ').trim()}</p>`}
     <table><tbody>${request.parts.map((part, i) => html`<${PartRow} key=${i} id=${id} part=${part}/>`)}</tbody></table>
     ${usage && html`<div class="pair"><span>${t('fromCache')}</span><b>${usage.input ? percent((usage.cacheRead ?? 0) / usage.input) : '–'}</b></div>

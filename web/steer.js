@@ -4,7 +4,7 @@
 import { html, useEffect, useRef, useState } from './lib/preact.js';
 import { op } from './api.js';
 import { money, number, percent, ranges } from './format.js';
-import { Markdown } from './markdown.js';
+import { Markdown, separated } from './markdown.js';
 import { wholeMessage } from './stores.js';
 import { t } from './text.js';
 import { toast } from './toast.js';
@@ -160,7 +160,7 @@ export function CompactDialog({ id, onClose }) {
           ? ` · ${t('factsKept', { n: number(p.factsKept), all: number(p.factsKept + p.factsLost) })}` : ''}</p>
         ${p.fallback && html`<p class="bad">${t('fallback', { why: p.fallback.message || p.fallback.code })}</p>`}
         ${p.shortens?.length > 0 && html`<p>${t('shortens', { list: p.shortens.slice(0, 30).join(', ') })}</p>`}
-        ${p.summary && html`<h3>${t('summaryWouldBe')}</h3><div class="summary" tabindex="0" dir="auto"><${Markdown} text=${p.summary}/></div>`}`)}
+        ${p.summary && html`<h3>${t('summaryWouldBe')}</h3><div class="summary" tabindex="0" dir="auto"><${Markdown} text=${separated(p.summary)}/></div>`}`)}
     </div>
     <p><button class="btn main" disabled=${busy || !p || p.error || p.action === 'none'} onClick=${run}>${t('compactNow')}</button>
       <button class="btn" onClick=${onClose}>${t('cancel')}</button></p><//>`;

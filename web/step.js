@@ -1,7 +1,7 @@
 // step.js -- a step or an error on the timeline: what it did, what it kept and cost, and its way back.
 import { html, useState } from './lib/preact.js';
 import { messagesIn, money, number, percent, range, seconds, short } from './format.js';
-import { Markdown } from './markdown.js';
+import { Markdown, separated } from './markdown.js';
 import { t } from './text.js';
 
 const CUTS = new Set(['truncate', 'trim', 'prune']);
@@ -17,7 +17,7 @@ function Summary({ step }) {
   const [open, setOpen] = useState(false);
   if (!step.summary) return null;
   return html`<button class="link" aria-expanded=${open} onClick=${() => setOpen(!open)}>${t(open ? 'hideSummary' : 'showSummary')}</button>
-    ${open && html`<div class="whole summary" dir="auto"><${Markdown} text=${step.summary}/></div>`}`;
+    ${open && html`<div class="whole summary" dir="auto"><${Markdown} text=${separated(step.summary)}/></div>`}`;
 }
 
 function Lost({ step }) {

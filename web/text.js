@@ -235,7 +235,7 @@ const texts = {
   noRequests: ['No request was recorded in this conversation.', 'この会話にリクエストの記録はありません。', '此对话没有记录任何请求。'],
   firstRequest: ['The first request.', '最初のリクエストです。', '第一个请求。'],
   toolsN: ['{n} tool{s}', 'ツール {n} 個', '{n} 个工具'],
-  reported: ['reported by the provider', 'プロバイダーの報告', '提供方报告'],
+  reported: ['provider’s count', 'プロバイダーの報告', '提供方报告'],
   inOut: ['{input} in, {output} out', '入力 {input}、出力 {output}', '输入 {input}，输出 {output}'],
   timeFirst: ['time to first word', '最初の語まで', '首词时间'],
   timeAll: ['time in all', '全体の時間', '总时间'],
