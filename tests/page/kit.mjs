@@ -32,15 +32,34 @@ function chromiumPath() {
   return process.env.MAKI_CHROMIUM ?? places.find((file) => fs.existsSync(file)) ?? 'chromium';
 }
 
-let browser = null;
-const browserHome = fs.mkdtempSync(path.join(os.tmpdir(), 'maki-browser-'));
-after(async () => {
+let browser = null, browserHome = null;
+
+/** The one browser of this process, with a home of its own; `args`: more arguments. */
+export async function theBrowser(args = []) {
+  browserHome ??= fs.mkdtempSync(path.join(os.tmpdir(), 'maki-browser-'));
+  return (browser ??= await chromium.launch({
+    executablePath: chromiumPath(), args: ['--disable-dev-shm-usage', ...args], env: { ...process.env, HOME: browserHome }, timeout: PATIENCE,
+  }));
+}
+
+export async function closeBrowser() {
   await browser?.close();
-  fs.rmSync(browserHome, { recursive: true, force: true, maxRetries: 20 });
-});
-const theBrowser = async () => (browser ??= await chromium.launch({
-  executablePath: chromiumPath(), args: ['--disable-dev-shm-usage'], env: { ...process.env, HOME: browserHome }, timeout: PATIENCE,
-}));
+  if (browserHome) fs.rmSync(browserHome, { recursive: true, force: true, maxRetries: 20 });
+  browser = browserHome = null;
+}
+
+/** For programs that are not tests: what a test's `t` is to the helpers here; end() undoes what was registered. */
+export function scope() {
+  const ends = [];
+  return {
+    after: (fn) => ends.unshift(fn),
+    diagnostic: (text) => console.error(text),
+    async end() {
+      for (const fn of ends.splice(0)) await fn();
+      await closeBrowser();
+    },
+  };
+}
 
 /** What a page did that it must not do. */
 function guard(context, page, url, wrong, { offline, file, errors = [] }) {
@@ -57,9 +76,13 @@ function guard(context, page, url, wrong, { offline, file, errors = [] }) {
 
 const WATCH = `addEventListener('securitypolicyviolation', (e) => console.error('CSP: ' + e.violatedDirective + ' ' + e.blockedURI));`;
 
+let closing = false; // is the browser closed after the tests?
+
 /** A test with open(maki, options): a page of the daemon.  `offline`: the daemon goes away in this test; `file`: what
  *  is opened besides; `errors`: what the console may say; `axe`: with axe-core. */
 export function pageTest(name, body) {
+  if (!closing) after(closeBrowser);
+  closing = true;
   test(name, async (t) => {
     const contexts = [], wrong = [], pages = [];
     const open = async (maki, { at = '', viewport = { width: 1400, height: 900 }, scheme = 'light', language = 'en-US', axe = false, ...more } = {}) => {
