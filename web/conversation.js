@@ -1,5 +1,5 @@
 // conversation.js -- one conversation: its window, its figures, tokens over time, the timeline, and the request next to it.
-import { html, useCallback, useEffect, useMemo, useRef, useState } from './lib/preact.js';
+import { html, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from './lib/preact.js';
 import { op } from './api.js';
 import { Chart } from './chart.js';
 import { CompareDialog } from './compare.js';
@@ -8,13 +8,14 @@ import { clientOf } from './list.js';
 import { onLive } from './live.js';
 import { Request } from './request.js';
 import { SaveDialog } from './save.js';
+import { prefetch } from './stores.js';
 import { canSteer, CompactDialog, EditDialog, EraseDialog, RenameDialog, setThreshold, undo } from './steer.js';
 import { t } from './text.js';
 import { Timeline } from './timeline.js';
 import { Figures, thresholdOf, WindowBar } from './window_bar.js';
 
-/** What the page knows of a conversation; read again when something happened to it. */
-function useConversation(id) {
+/** What the page knows of a conversation; read again when something happened to it.  `seq`: the message that is shown first. */
+function useConversation(id, seq) {
   const [state, setState] = useState({}); // { outline, status, usage, error, managing, revision }
   const busy = useRef({ running: false, again: false });
   const load = useCallback(async () => {
@@ -36,8 +37,9 @@ function useConversation(id) {
     } while (busy.current.again);
     busy.current.running = false;
   }, [id]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     setState({});
+    if (seq) prefetch(id, seq);
     load();
     return onLive((events) => {
       const mine = events.find((event) => event.session === id || event.session === '');
@@ -60,7 +62,7 @@ function Chips({ outline }) {
 
 /** `target`: { seq }, { ev } or { request } of the address; `reading`: as one text. */
 export function Conversation({ id, target, reading }) {
-  const { outline, status, usage, error, managing, revision } = useConversation(id);
+  const { outline, status, usage, error, managing, revision } = useConversation(id, target?.seq ?? (target?.ev ? 0 : 1));
   const [dialog, setDialog] = useState(null); // { name, seq }
   const [sheet, setSheet] = useState(false); // on a small screen: is the request shown?
   const scroller = useRef(null);

@@ -85,11 +85,9 @@ export function List({ compact, current, words, onWords }) {
   };
   useEffect(() => onLive(() => reload.current()), []);
   const find = (i) => state.pages.get(Math.floor(i / PAGE))?.[i % PAGE];
-  const rows = useMemo(() => state && {
-    count: state.all,
-    keyOf: (i) => find(i)?.id ?? `row ${i}`,
-    indexOf: () => -1,
-    estimate: () => (compact ? 62 : 45),
+  const rows = useMemo(() => {
+    const keyOf = (i) => find(i)?.id ?? `row ${i}`, estimate = () => (compact ? 62 : 45);
+    return state && { count: state.all, keyOf, indexOf: () => -1, estimate, each: (fn) => { for (let i = 0; i < state.all; i++) fn(i, keyOf(i), estimate()); } };
   }, [state, compact]);
   const onRange = (first, last) => {
     pages.current = new Set();

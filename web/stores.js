@@ -4,6 +4,25 @@ import { op } from './api.js';
 
 const PAGE = 40, PAGES_MAX = 24, STEPS_MAX = 400;
 
+const early = new Map(); // a conversation and a page -> its messages, which were asked for before the conversation is shown
+
+const fetchPage = (id, page) => op('session.messages', { conversation: id, from: page * PAGE + 1, to: (page + 1) * PAGE });
+
+/** Ask for the messages around `seq` already: they are the first that will be shown. */
+export function prefetch(id, seq) {
+  const page = Math.floor((seq - 1) / PAGE), answer = fetchPage(id, page);
+  answer.catch(() => {}); // asked for again when they are shown
+  early.clear();
+  early.set(`${id} ${page}`, answer);
+}
+
+/** What prefetch() asked for, if it has the messages up to `to`. */
+async function prefetched(id, page, to) {
+  const key = `${id} ${page}`, answer = await early.get(key)?.catch(() => null);
+  early.delete(key);
+  return answer?.messages.at(-1)?.seq >= to ? answer : null;
+}
+
 /** The messages of a conversation by number. */
 export class Messages {
   pages = new Map(); // number of the page -> { messages, calls, stale }; the last used is the last
@@ -51,7 +70,7 @@ export class Messages {
     if (to < from) return;
     this.pending.add(page);
     try {
-      const { messages } = await op('session.messages', { conversation: this.id, from, to });
+      const { messages } = await prefetched(this.id, page, to) ?? await fetchPage(this.id, page);
       this.insert(page, messages);
       this.onChange();
     } catch (error) {

@@ -19,7 +19,8 @@ export class Timeline extends Component {
     super(props);
     const changed = (error) => {
       if (error) this.props.onError(error);
-      this.setState({ rows: Object.create(this.state.rows) }); // the same rows, to be drawn again
+      if (this.visible) this.load(this.visible.first, this.visible.last); // what is still missing
+      this.setState({}); // the same rows, drawn again
     };
     this.messages = new Messages(props.outline.id, changed);
     this.steps = new Steps(props.outline.id, changed);

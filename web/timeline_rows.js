@@ -113,6 +113,15 @@ export class TimelineRows {
     return ESTIMATES[kind === 'step' && (type === 'condense' || type === 'truncate') ? 'condense' : kind];
   }
 
+  /** Call fn(index, key, estimate) for every row: of messages there are many, so not by at(). */
+  each(fn) {
+    for (let i = 0; i < this.segments.length; i++) {
+      const { kind, from, to } = this.segments[i], start = this.starts[i];
+      if (kind === 'message') for (let seq = from; seq <= to; seq++) fn(start + seq - from, seq, ESTIMATES.message);
+      else fn(start, this.keyOf(start), this.estimate(start));
+    }
+  }
+
   /** The ranges of messages, and the events, among the rows first..last - 1. */
   needs(first, last) {
     const needed = { ranges: [], evs: [] };

@@ -9,11 +9,12 @@ const OVERSCAN = 600; // pixels above and below the visible part
 
 /** Sums of heights by index. */
 class Heights {
-  constructor(count, heightOf) {
+  /** `each(fn)` calls fn(index, height) for every row. */
+  constructor(count, each) {
     this.count = count;
     this.sums = new Float64Array(count + 1);
+    each((index, height) => { this.sums[index + 1] = height; });
     for (let i = 1; i <= count; i++) {
-      this.sums[i] += heightOf(i - 1);
       const parent = i + (i & -i);
       if (parent <= count) this.sums[parent] += this.sums[i];
     }
@@ -67,7 +68,8 @@ class Measured {
 }
 
 /**
- * Properties: `rows` with count, keyOf(index), indexOf(key) and estimate(index); a new object whenever the rows changed.
+ * Properties: `rows` with count, keyOf(index), indexOf(key), estimate(index) and each(fn(index, key, estimate)); a new object
+ * whenever the rows changed, the same one when only what they show did.
  * `renderRow(index)`; `onRange(first, last)` after the visible rows changed; `scroller()`, the element that scrolls;
  * `focusKey`, a row to scroll to when it changes; `label` and `class` of the list.
  */
@@ -105,9 +107,8 @@ export class VirtualList extends Component {
   }
 
   componentWillReceiveProps(next) {
-    if (next.rows === this.props.rows) return;
     this.anchor = this.position();
-    this.rebuild(next);
+    if (next.rows !== this.props.rows) this.rebuild(next);
   }
 
   componentDidUpdate(before) {
@@ -121,7 +122,7 @@ export class VirtualList extends Component {
   }
 
   rebuild({ rows }) {
-    this.heights = new Heights(rows.count, (i) => this.measured.get(rows.keyOf(i)) || rows.estimate(i));
+    this.heights = new Heights(rows.count, (set) => rows.each((index, key, estimate) => set(index, this.measured.get(key) || estimate)));
     this.last = Math.min(this.last, rows.count);
     this.first = Math.min(this.first, this.last);
   }

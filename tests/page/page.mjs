@@ -1,6 +1,7 @@
 // page.mjs -- the tests of the page, with one browser.
 import './texts.mjs';
 import './overview.mjs';
+import './opening.mjs';
 import './conversation.mjs';
 import './steering.mjs';
 import './live.mjs';
