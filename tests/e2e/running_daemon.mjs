@@ -221,6 +221,7 @@ test('a session that is deleted while the daemon has it open is gone; what its c
   const reply = await ask(messages, {}, true);
   const reader = reply.body.getReader();
   await reader.read();
+  await until('the request is recorded', () => readConversations(home).length === 1); // the reply may be faster
   const deleted = remove();
   await reader.cancel();
   await quiet(maki);
