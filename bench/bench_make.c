@@ -204,7 +204,7 @@ static void ascii_string(maki_jw *w, maki_str text)
         char escape[16];
         uint32_t code = maki_utf8_decode(text, at, &len);
         if (code < 0x80) {
-            maki_jw_escaped(w, (maki_str){ text.ptr + at, 1 });
+            maki_jw_escape(w, (maki_str){ text.ptr + at, 1 });
         } else if (code < 0x10000) {
             snprintf(escape, sizeof escape, "\\u%04x", code);
             maki_jw_bytes(w, maki_str_of(escape));
@@ -241,17 +241,17 @@ static void anthropic_call(maker *m, size_t size)
     maki_jw *w = &m->out;
     field(w, "role", "assistant");
     maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_array(w);
-    maki_jw_object(w);
+    maki_jw_begin_array(w);
+    maki_jw_begin_object(w);
     field(w, "type", "text");
     field_text(w, "text", say(&m->text, &m->chance, size / 4));
     maki_jw_end_object(w);
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     field(w, "type", "tool_use");
     id_field(w, "id", "toolu", m->number);
     field(w, "name", "write_file");
     maki_jw_key(w, MAKI_LIT("input"));
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     field(w, "path", "src/base/reader.c");
     maki_buf_clear(&m->text);
     fill(&m->text, &m->chance, &sources[0], size);
@@ -271,13 +271,13 @@ static void anthropic_result(maker *m, size_t size)
     maki_jw *w = &m->out;
     field(w, "role", "user");
     maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_array(w);
-    maki_jw_object(w);
+    maki_jw_begin_array(w);
+    maki_jw_begin_object(w);
     field(w, "type", "tool_result");
     id_field(w, "tool_use_id", "toolu", m->number - 1);
     maki_jw_key(w, MAKI_LIT("content"));
-    maki_jw_array(w);
-    maki_jw_object(w);
+    maki_jw_begin_array(w);
+    maki_jw_begin_object(w);
     field(w, "type", "text");
     field_text(w, "text", result(&m->text, &m->chance, size));
     maki_jw_end_object(w);
@@ -297,7 +297,7 @@ static maki_str arguments(maker *m, size_t size)
     maki_buf_clear(&m->text);
     fill(&m->text, &m->chance, &sources[1], size);
     maki_jw_init(&inner, maki_buf_sink(&m->inner), NULL);
-    maki_jw_object(&inner);
+    maki_jw_begin_object(&inner);
     field(&inner, "file", "web/view.js");
     field_text(&inner, "patch", maki_buf_str(&m->text));
     maki_jw_end_object(&inner);
@@ -312,12 +312,12 @@ static void openai_call(maker *m, size_t size)
     maki_jw_key(w, MAKI_LIT("content"));
     maki_jw_null(w);
     maki_jw_key(w, MAKI_LIT("tool_calls"));
-    maki_jw_array(w);
-    maki_jw_object(w);
+    maki_jw_begin_array(w);
+    maki_jw_begin_object(w);
     id_field(w, "id", "call", m->number);
     field(w, "type", "function");
     maki_jw_key(w, MAKI_LIT("function"));
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     field(w, "name", "apply_patch");
     field_text(w, "arguments", arguments(m, size));
     maki_jw_end_object(w);
@@ -338,7 +338,7 @@ static void openai_result(maker *m, size_t size)
 static void message(maker *m)
 {
     size_t size = draw_size(&m->chance);
-    maki_jw_object(&m->out);
+    maki_jw_begin_object(&m->out);
     switch (m->number % 8) {
     case 0: plain_message(m, "user", size, draw(&m->chance, 8) == 0); break;
     case 1:
@@ -378,7 +378,7 @@ static maki_status write_log(maker *m, FILE *file, uint64_t bytes)
 static maki_status write_array(maker *m, FILE *file, uint64_t bytes)
 {
     maki_jw_init(&m->out, (maki_sink){ to_stream, file }, NULL);
-    maki_jw_array(&m->out);
+    maki_jw_begin_array(&m->out);
     while (m->out.written < bytes && m->out.status == MAKI_OK)
         message(m);
     maki_jw_end_array(&m->out);

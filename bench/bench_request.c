@@ -51,7 +51,7 @@ static maki_status write_request(const char *path, const char *protocol, const c
                              .async = true };
     const maki_view *view;
     maki_conv *conv = NULL;
-    maki_status st = maki_request_protocol(maki_str_of(protocol), &request.protocol, err);
+    maki_status st = maki_request_protocol_parse(maki_str_of(protocol), &request.protocol, err);
     if (st == MAKI_OK) st = maki_conv_open(&env, path, &options, &conv, err);
     if (st == MAKI_OK) st = maki_conv_view(conv, MAKI_NEWEST, MAKI_NEWEST, &view, err);
     if (st == MAKI_OK) {

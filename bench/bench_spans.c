@@ -69,7 +69,7 @@ int main(int argc, char **argv)
         return 1;
     }
     maki_json_scan_options options = {
-        .sequence = true, .report_depth = 1, .on_span = on_span, .ctx = &t
+        .json_lines = true, .report_depth = 1, .on_span = on_span, .ctx = &t
     };
     maki_status st = scan_file(&env, fd, &options, &err);
     close(fd);

@@ -48,8 +48,8 @@ static maki_status put_around(maki_sink sink, maki_str block, uint64_t from, con
     uint64_t to = from + block.len;
     uint64_t stop = cut->start < from ? from : cut->start < to ? cut->start : to;
     uint64_t again = cut->end < stop ? stop : cut->end < to ? cut->end : to;
-    maki_status st = put(sink, maki_str_to(block, (size_t)(stop - from)), err);
-    return st == MAKI_OK ? put(sink, maki_str_from(block, (size_t)(again - from)), err) : st;
+    maki_status st = put(sink, maki_str_prefix(block, (size_t)(stop - from)), err);
+    return st == MAKI_OK ? put(sink, maki_str_skip(block, (size_t)(again - from)), err) : st;
 }
 
 static maki_status splice_item(const maki_env *env, int fd, uint64_t index, maki_sink sink,

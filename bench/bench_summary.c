@@ -55,8 +55,8 @@ static maki_status each_line(const void *source, maki_message_fn fn, void *ctx, 
     while (st == MAKI_OK && rest.len) {
         const char *end = memchr(rest.ptr, '\n', rest.len);
         size_t n = (size_t)(end - rest.ptr); /* every line was read whole, with its end */
-        st = fn(ctx, maki_str_to(rest, n), err);
-        rest = maki_str_from(rest, n + 1);
+        st = fn(ctx, maki_str_prefix(rest, n), err);
+        rest = maki_str_skip(rest, n + 1);
     }
     return st;
 }

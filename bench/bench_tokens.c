@@ -53,7 +53,7 @@ static maki_tokenizer *open_tokenizer(const char *name, maki_token_cache *cache)
     maki_tokenizer *t = NULL;
     maki_err err = { 0 };
     options.cache = cache;
-    if (maki_tokenizer_open(&env, maki_encoding_named(name), &options, &t, &err) != MAKI_OK)
+    if (maki_tokenizer_open(&env, maki_encoding_find(name), &options, &t, &err) != MAKI_OK)
         stop(err.msg);
     return t;
 }
@@ -63,7 +63,7 @@ static maki_token_cache *open_cache(const char *name)
     maki_env env = maki_env_system();
     maki_token_cache *cache = NULL;
     maki_err err = { 0 };
-    if (maki_token_cache_open(&env, maki_encoding_named(name), &cache, &err) != MAKI_OK)
+    if (maki_token_cache_open(&env, maki_encoding_find(name), &cache, &err) != MAKI_OK)
         stop(err.msg);
     return cache;
 }

@@ -54,7 +54,7 @@ static void write_value(maki_buf *out, maki_str value, fuzz_chance *chance)
     maki_json_item item;
     bool object = kind == MAKI_JSON_OBJECT, any = false;
     if (kind == MAKI_JSON_STRING) {
-        write_string(out, maki_json_inside(value), chance);
+        write_string(out, maki_json_strip_quotes(value), chance);
         return;
     }
     if (!object && kind != MAKI_JSON_ARRAY) {

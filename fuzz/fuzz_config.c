@@ -40,7 +40,7 @@ static ssize_t file_read(const maki_files *self, int fd, void *out, size_t n)
     (void)fd;
     if (n > file->rest.len) n = file->rest.len;
     if (n) memcpy(out, file->rest.ptr, n);
-    file->rest = maki_str_from(file->rest, n);
+    file->rest = maki_str_skip(file->rest, n);
     return (ssize_t)n;
 }
 
@@ -69,7 +69,7 @@ static void ask_all(const maki_config *config, const maki_env *env)
     for (size_t cursor = 0; maki_config_next_value(config, &cursor, &value);) {
         MUST(maki_config_find_value(config, value.path, &again) && again.setting == value.setting);
         if (value.setting->type == MAKI_CONFIG_SECRET)
-            MUST(!maki_str_has(value.text, MAKI_LIT("hush")));
+            MUST(!maki_str_contains(value.text, MAKI_LIT("hush")));
         double n = maki_config_number(config, value.path);
         bool limited = value.setting->max != 0 && !value.setting->inherits;
         MUST(!limited || (n >= value.setting->min && n <= value.setting->max));

@@ -48,7 +48,7 @@ static bool add_event(maki_conv *conv, maki_str line)
     if (n == 0 || n >= sizeof type || n == line.len || line.ptr[n] != ' ') return false;
     memcpy(type, line.ptr, n);
     type[n] = '\0';
-    maki_str fields = maki_str_from(line, n + 1);
+    maki_str fields = maki_str_skip(line, n + 1);
     maki_buf object = maki_buf_new(env.alloc, 1 << 24);
     maki_buf_add(&object, MAKI_LIT("{"));
     maki_buf_add(&object, fields);
@@ -66,11 +66,11 @@ static void add_lines(maki_conv *conv, maki_str text)
     for (size_t count = 0; text.len && count < 64; count++) {
         const char *newline = memchr(text.ptr, '\n', text.len);
         size_t n = newline ? (size_t)(newline - text.ptr) : text.len;
-        if (add_event(conv, maki_str_to(text, n))) {
+        if (add_event(conv, maki_str_prefix(text, n))) {
             maki_buf seen = text_of(conv);
             maki_buf_free(&seen);
         }
-        text = maki_str_from(text, newline ? n + 1 : n);
+        text = maki_str_skip(text, newline ? n + 1 : n);
     }
 }
 
@@ -96,7 +96,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         maki_buf again = text_of(fresh);
         if (data && size && data[0] != '{') {
             maki_buf seen = text_of(conv);
-            MUST(maki_str_is(maki_buf_str(&seen), maki_buf_str(&again)));
+            MUST(maki_str_equal(maki_buf_str(&seen), maki_buf_str(&again)));
             maki_buf_free(&seen);
         }
         maki_buf_free(&again);

@@ -53,7 +53,7 @@ static void write_and_read(const maki_env *env, maki_str bytes, fuzz_chance *cha
     maki_buf_add(&sent, MAKI_LIT(MAKI_CHUNKS_END));
     told t = run(env, maki_buf_str(&sent), 40, chance);
     MUST(t.status == MAKI_OK && t.end && t.used == sent.len);
-    MUST(maki_str_is(maki_buf_str(&t.body), bytes));
+    MUST(maki_str_equal(maki_buf_str(&t.body), bytes));
     maki_buf_free(&t.body);
     maki_buf_free(&sent);
 }
@@ -67,7 +67,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     MUST(whole.status == parts.status && whole.end == parts.end);
     if (whole.status == MAKI_OK) {
         MUST(whole.used == parts.used);
-        MUST(maki_str_is(maki_buf_str(&whole.body), maki_buf_str(&parts.body)));
+        MUST(maki_str_equal(maki_buf_str(&whole.body), maki_buf_str(&parts.body)));
     }
     maki_buf_free(&whole.body);
     maki_buf_free(&parts.body);

@@ -33,7 +33,7 @@ static void read_rows(maki_conv *conv)
     for (uint64_t seq = 1; seq <= maki_log_last(log); seq++) {
         maki_buf row = maki_buf_new(env.alloc, 1 << 24);
         if (maki_log_read(log, seq, &row, NULL) == MAKI_OK)
-            MUST(maki_str_is(maki_buf_str(&row), row_of(seq, text, sizeof text)));
+            MUST(maki_str_equal(maki_buf_str(&row), row_of(seq, text, sizeof text)));
         maki_buf_free(&row);
     }
 }

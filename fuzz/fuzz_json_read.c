@@ -84,7 +84,7 @@ static void scan_pieces(maki_str text, maki_json_scan_options options, fuzz_chan
         memcpy(piece, text.ptr, n);
         o->status = maki_json_scan_push(&scan, (maki_str){ piece, n }, &o->err);
         free(piece);
-        text = maki_str_from(text, n);
+        text = maki_str_skip(text, n);
     }
     if (o->status == MAKI_OK) o->status = maki_json_scan_end(&scan, &o->err);
 }
@@ -116,8 +116,8 @@ static size_t position_in(const char *msg)
 
 static void compare_with_reference(maki_str text, const maki_json_scan_options *options)
 {
-    json_reference r = json_reference_check((const uint8_t *)text.ptr, text.len, options->sequence,
-                                            options->max_depth);
+    json_reference r = json_reference_check((const uint8_t *)text.ptr, text.len,
+                                            options->json_lines, options->max_depth);
     if (r.result == REFERENCE_OK) {
         MUST(expected.status == MAKI_OK);
         return;
@@ -164,35 +164,36 @@ static void check_quoted(maki_str escaped)
 
 static void check_cuts(maki_str escaped, fuzz_chance *chance)
 {
-    uint64_t all = maki_json_units(escaped);
+    uint64_t all = maki_json_utf16_len(escaped);
     uint64_t units = fuzz_draw(chance, (size_t)all + 3);
     maki_str head = maki_json_head(escaped, units);
-    maki_str rest = maki_str_from(escaped, head.len);
+    maki_str rest = maki_str_skip(escaped, head.len);
     MUST(head.ptr == escaped.ptr);
-    MUST(maki_json_units(head) + maki_json_units(rest) == all);
-    MUST(maki_json_units(head) <= units);
-    MUST(rest.len == 0 || maki_json_units(head) + 2 > units); /* no longer one would fit */
+    MUST(maki_json_utf16_len(head) + maki_json_utf16_len(rest) == all);
+    MUST(maki_json_utf16_len(head) <= units);
+    MUST(rest.len == 0 || maki_json_utf16_len(head) + 2 > units); /* no longer one would fit */
     check_quoted(head);
     check_quoted(rest);
 
     maki_str tail = maki_json_tail(escaped, units);
     MUST(tail.ptr + tail.len == escaped.ptr + escaped.len);
-    MUST(maki_json_units(tail) <= units);
-    MUST(tail.len == escaped.len || maki_json_units(tail) + 2 > units);
+    MUST(maki_json_utf16_len(tail) <= units);
+    MUST(tail.len == escaped.len || maki_json_utf16_len(tail) + 2 > units);
     check_quoted(tail);
-    check_quoted(maki_str_to(escaped, escaped.len - tail.len));
+    check_quoted(maki_str_prefix(escaped, escaped.len - tail.len));
 }
 
 static void check_string(maki_str string, fuzz_chance *chance, maki_arena *arena)
 {
-    maki_str escaped = maki_json_inside(string);
+    maki_str escaped = maki_json_strip_quotes(string);
     maki_str text = maki_json_text(string, arena);
     MUST(arena->status == MAKI_OK);
     MUST(maki_utf8_valid(text, NULL));
     MUST(maki_json_text_is(string, text));
     MUST(maki_json_same_text(string, string));
-    MUST(maki_json_units(escaped) == maki_utf16_len(text));
-    MUST(maki_text_plain.escaped_units(escaped.ptr, escaped.len) == maki_json_units(escaped));
+    MUST(maki_json_utf16_len(escaped) == maki_utf16_len(text));
+    MUST(maki_text_plain.escaped_utf16_len(escaped.ptr, escaped.len) ==
+         maki_json_utf16_len(escaped));
     check_cuts(escaped, chance);
 }
 
@@ -287,12 +288,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     maki_json_scan_options options = { .report_depth = (unsigned)fuzz_draw(&chance, 9) };
     options.max_depth = fuzz_draw(&chance, 4) ? 512 : 1 + (unsigned)fuzz_draw(&chance, 6);
 
-    options.sequence = true;
+    options.json_lines = true;
     compare_scans(text, options, chance);
     compare_with_reference(text, &options);
     check_spans(text);
 
-    options.sequence = false;
+    options.json_lines = false;
     compare_scans(text, options, chance);
     compare_with_reference(text, &options);
     check_spans(text);

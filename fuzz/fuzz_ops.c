@@ -170,7 +170,7 @@ static void try_op(maki_str name, maki_str input, fuzz_chance *chance)
     run again = run_op(name, input, 0);
     check_answer(&first);
     MUST(first.status == again.status);
-    MUST(maki_str_is(maki_buf_str(&first.answer), maki_buf_str(&again.answer)));
+    MUST(maki_str_equal(maki_buf_str(&first.answer), maki_buf_str(&again.answer)));
 
     run poor = run_op(name, input, 1 + fuzz_draw(chance, first.calls));
     check_answer(&poor);
@@ -190,8 +190,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     maki_str all = { (const char *)data, size };
     fuzz_chance chance = fuzz_chance_of(data, size);
     const char *newline = size ? memchr(data, '\n', size) : NULL;
-    maki_str name = maki_str_to(all, newline ? (size_t)(newline - all.ptr) : size);
-    maki_str input = maki_str_from(all, newline ? name.len + 1 : size);
+    maki_str name = maki_str_prefix(all, newline ? (size_t)(newline - all.ptr) : size);
+    maki_str input = maki_str_skip(all, newline ? name.len + 1 : size);
     const maki_op_info *info = maki_op_find(name);
     if (info) {
         if (is_pure(info)) try_op(name, input, &chance);

@@ -20,7 +20,7 @@ static void check_entry(const maki_alloc *alloc, const maki_json_item *entry)
     bool good = maki_entry_read(entry->value, &first);
     if (good) {
         maki_jw_init(&w, maki_buf_sink(&out), NULL);
-        maki_jw_object(&w);
+        maki_jw_begin_object(&w);
         maki_entry_write(&w, &first, entry->value);
         maki_jw_end_object(&w);
         MUST(maki_jw_end(&w) == MAKI_OK);

@@ -24,14 +24,14 @@ static maki_buf rows_of(const maki_env *env, maki_str input)
     maki_err err;
     while (input.len) {
         const char *end = memchr(input.ptr, '\n', input.len);
-        maki_str line = maki_str_to(input, end ? (size_t)(end - input.ptr) : input.len), value;
-        input = maki_str_from(input, end ? line.len + 1 : line.len);
+        maki_str line = maki_str_prefix(input, end ? (size_t)(end - input.ptr) : input.len), value;
+        input = maki_str_skip(input, end ? line.len + 1 : line.len);
         if (maki_json_check(line, &value, NULL) == MAKI_OK) {
             maki_buf_add(&rows, value);
         } else if (maki_utf8_valid(line, NULL)) {
             maki_jw w;
             maki_jw_init(&w, maki_buf_sink(&rows), &err);
-            maki_jw_object(&w);
+            maki_jw_begin_object(&w);
             maki_jw_key(&w, MAKI_LIT("role"));
             maki_jw_string(&w, line.len % 2 ? MAKI_LIT("user") : MAKI_LIT("assistant"));
             maki_jw_key(&w, MAKI_LIT("isSummary"));
@@ -54,8 +54,8 @@ static maki_status each(const void *source, maki_message_fn fn, void *ctx, maki_
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && rest.len) {
         size_t n = (size_t)((const char *)memchr(rest.ptr, '\n', rest.len) - rest.ptr);
-        st = fn(ctx, maki_str_to(rest, n), err);
-        rest = maki_str_from(rest, n + 1);
+        st = fn(ctx, maki_str_prefix(rest, n), err);
+        rest = maki_str_skip(rest, n + 1);
     }
     return st;
 }
@@ -115,7 +115,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     maki_str text = summarise(all, tokenizer, &arena);
     MUST(maki_utf8_valid(text, NULL));
     MUST(maki_tokenizer_count(tokenizer, text) <= BUDGET);
-    MUST(maki_str_is(text, summarise(all, tokenizer, &arena)));
+    MUST(maki_str_equal(text, summarise(all, tokenizer, &arena)));
     check_rendered(&env, all);
     maki_buf earlier = as_earlier(&env, text);
     MUST(maki_utf8_valid(summarise(maki_buf_str(&earlier), tokenizer, &arena), NULL));

@@ -20,7 +20,7 @@ static void check_row(const maki_env *env, maki_str row)
     unsigned char prefix[MAKI_PREFIX_LEN] = { 0 };
     maki_str value, role;
     MUST(maki_json_check(row, &value, NULL) == MAKI_OK);
-    MUST(maki_str_is(row, value) && !memchr(row.ptr, '\n', row.len));
+    MUST(maki_str_equal(row, value) && !memchr(row.ptr, '\n', row.len));
     MUST(maki_json_get(value, MAKI_LIT("role"), &role));
     MUST(maki_json_kind_of(role) == MAKI_JSON_STRING);
     MUST(maki_canonical_hash_next(env, prefix, value, prefix, NULL) == MAKI_OK);
@@ -53,10 +53,10 @@ static maki_status take(void *ctx, const maki_wire_message *message, maki_err *e
 
 static bool same_request(const maki_wire_request *a, const maki_wire_request *b)
 {
-    return maki_str_is(a->model, b->model) && maki_str_is(a->system, b->system) &&
-           maki_str_is(a->tools, b->tools) && maki_str_is(a->client_id, b->client_id) &&
-           maki_str_is(a->reference, b->reference) &&
-           maki_str_is(a->conversation, b->conversation) && a->stream == b->stream &&
+    return maki_str_equal(a->model, b->model) && maki_str_equal(a->system, b->system) &&
+           maki_str_equal(a->tools, b->tools) && maki_str_equal(a->client_id, b->client_id) &&
+           maki_str_equal(a->reference, b->reference) &&
+           maki_str_equal(a->conversation, b->conversation) && a->stream == b->stream &&
            a->by_reference == b->by_reference && a->max_tokens == b->max_tokens &&
            a->messages == b->messages;
 }
@@ -73,7 +73,8 @@ static void read_on(const maki_env *env, maki_protocol protocol, maki_str body, 
         s = (seen){ .env = env, .rows = maki_buf_new(env->alloc, MOST) };
         MUST(maki_wire_read(env, protocol, body, mark, take, &s, &request, &s.now, NULL) ==
              MAKI_OK);
-        MUST(maki_str_is(maki_buf_str(&s.rows), maki_str_from(maki_buf_str(&all->rows), before)));
+        MUST(
+            maki_str_equal(maki_buf_str(&s.rows), maki_str_skip(maki_buf_str(&all->rows), before)));
         MUST(same_request(whole, &request));
         maki_buf_free(&s.rows);
     }
@@ -123,8 +124,8 @@ static void reply(const maki_env *env, maki_protocol protocol, maki_str type, ma
     while (bytes.len) {
         size_t some = most ? 1 + fuzz_draw(chance, most) : bytes.len;
         if (some > bytes.len) some = bytes.len;
-        MUST(maki_wire_reply_add(r, maki_str_to(bytes, some), NULL) == MAKI_OK);
-        bytes = maki_str_from(bytes, some);
+        MUST(maki_wire_reply_add(r, maki_str_prefix(bytes, some), NULL) == MAKI_OK);
+        bytes = maki_str_skip(bytes, some);
     }
     MUST(maki_wire_reply_end(r, &said, NULL) == MAKI_OK);
     for (size_t i = 0; i < said.row_count; i++) {
@@ -155,7 +156,7 @@ void fuzz_wire(maki_protocol protocol, const uint8_t *data, size_t size)
     maki_buf whole = maki_buf_new(env.alloc, MOST), parts = maki_buf_new(env.alloc, MOST);
     reply(&env, protocol, type, bytes, 0, &chance, &whole);
     reply(&env, protocol, type, bytes, 11, &chance, &parts);
-    MUST(maki_str_is(maki_buf_str(&whole), maki_buf_str(&parts)));
+    MUST(maki_str_equal(maki_buf_str(&whole), maki_buf_str(&parts)));
     maki_buf_free(&whole);
     maki_buf_free(&parts);
 }

@@ -36,7 +36,7 @@ MAKI_API void maki_conversation_close(maki_conversation *c); /* accepts NULL */
 
 /* Report the progress of rebuilding an index that was missing or of another version.  `done` and `total` are bytes.  Any
  * status but MAKI_OK stops it and is returned.  fn NULL: no reports. */
-MAKI_API void maki_use_progress(maki *m,
+MAKI_API void maki_set_progress(maki *m,
                                 maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
                                 void *ctx);
 /* The number of threads that count tokens when there is much to count: 0, the default, is one a core; 1: only the caller's. */

@@ -1,4 +1,4 @@
-/* model.h -- a model that answers one request with one text, as a table of functions handed in (maki_use_model).
+/* model.h -- a model that answers one request with one text, as a table of functions handed in (maki_set_model).
  *
  * Maki asks it for summaries where the setting summary.provider names one; when it is unavailable or fails, the summary is
  * written without a model.  The callee reads the prompt while it sends it, so the prompt may be larger than memory and is

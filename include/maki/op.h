@@ -39,19 +39,19 @@ MAKI_API void maki_close(maki *m); /* accepts NULL */
 
 /* The settings for operations on conversations, borrowed until maki_close.  NULL, and before this is called: the
  * defaults.  Pure operations do not read them. */
-MAKI_API void maki_use_config(maki *m, const maki_config *config);
+MAKI_API void maki_set_config(maki *m, const maki_config *config);
 /* The model that writes summaries where the configuration names a provider; borrowed until maki_close.  NULL, and before
  * this is called: summaries are written without a model. */
-MAKI_API void maki_use_model(maki *m, const maki_model *model);
+MAKI_API void maki_set_model(maki *m, const maki_model *model);
 /* The log: one event a line, key=value.  `level` is the lowest that is written: "debug", "info", "warn" or "error"; NULL:
  * log.level of the configuration. */
-MAKI_API void maki_use_log(maki *m, maki_sink sink, const char *level);
+MAKI_API void maki_set_logger(maki *m, maki_sink sink, const char *level);
 /* Called again and again during manage.run; true stops it with MAKI_CANCELLED, and its steps are undone.  NULL: it is never
  * cancelled. */
-MAKI_API void maki_use_cancel(maki *m, bool (*fn)(void *ctx), void *ctx);
+MAKI_API void maki_set_cancel(maki *m, bool (*fn)(void *ctx), void *ctx);
 /* Called in the thread of manage.run when a run starts, with a JSON object {"type": "managing", "session", "reason", "tokens",
  * "window", "usage"}.  NULL, and before this is called: it is sent to the daemon of the state directory, if one runs. */
-MAKI_API void maki_use_events(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx);
+MAKI_API void maki_set_notify(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx);
 
 /* Run the operation `name` on `input`, a JSON object.  Its answer, a JSON object without a newline,
  * goes to `out`, also when it is an error: {"error": {"code": ..., "message": ...}}, which may have

@@ -9,7 +9,7 @@
  *
  *     maki_tokenizer *t;
  *     maki_env env = maki_env_system();
- *     if (maki_tokenizer_open(&env, maki_encoding_named("o200k_base"), NULL, &t, &err) == MAKI_OK) {
+ *     if (maki_tokenizer_open(&env, maki_encoding_find("o200k_base"), NULL, &t, &err) == MAKI_OK) {
  *         uint64_t n = maki_tokenizer_count(t, text);
  *         maki_tokenizer_close(t);
  *     } */
@@ -29,7 +29,7 @@ MAKI_BEGIN_DECLS
 typedef struct maki_encoding maki_encoding;
 
 /* "o200k_base", "cl100k_base" or "claude"; NULL for any other name. */
-MAKI_API const maki_encoding *maki_encoding_named(const char *name);
+MAKI_API const maki_encoding *maki_encoding_find(const char *name);
 /* By index, from 0; NULL after the last. */
 MAKI_API const maki_encoding *maki_encoding_at(size_t i);
 MAKI_API const char *maki_encoding_name(const maki_encoding *encoding);

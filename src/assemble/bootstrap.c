@@ -18,8 +18,8 @@ const maki_bootstrap_file maki_bootstrap_files[MAKI_BOOTSTRAP_COUNT + 1] = {
 
 const maki_bootstrap_file *maki_bootstrap_find(maki_str name)
 {
-    return maki_row_named(maki_bootstrap_files, MAKI_BOOTSTRAP_COUNT, sizeof *maki_bootstrap_files,
-                          name);
+    return maki_table_find(maki_bootstrap_files, MAKI_BOOTSTRAP_COUNT, sizeof *maki_bootstrap_files,
+                           name);
 }
 
 bool maki_bootstrap_section(const maki_bootstrap_file *file, maki_prompt_mode mode,
@@ -44,7 +44,7 @@ void maki_truncate_file(maki_jw *w, maki_str escaped, uint64_t max_units)
 {
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\""));
-    if (maki_json_units(escaped) <= max_units) {
+    if (maki_json_utf16_len(escaped) <= max_units) {
         maki_jw_bytes(w, escaped);
     } else {
         maki_jw_bytes(w, maki_json_head(escaped, maki_truncate_head(max_units)));

@@ -13,7 +13,7 @@
 
 enum { PROMPT_MAX = 32 << 20, TOOLS_MAX = 1 << 20 };
 
-maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_err *err)
+maki_status maki_prompt_mode_parse(maki_str name, maki_prompt_mode *out, maki_err *err)
 {
     size_t mode = maki_str_index(name, "full|minimal|none");
     if (mode != SIZE_MAX) *out = (maki_prompt_mode)mode;
@@ -60,7 +60,7 @@ static void add_tool_name(maki_buf *out, maki_str name)
 {
     if (name.len <= 2) return; /* a provider-defined tool may have no name */
     maki_buf_add(out, out->len ? MAKI_LIT("\n- ") : MAKI_LIT("- "));
-    (void)maki_json_text_to(maki_json_inside(name), maki_buf_sink(out), NULL);
+    (void)maki_json_unescape_to(maki_json_strip_quotes(name), maki_buf_sink(out), NULL);
 }
 
 maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)

@@ -19,7 +19,7 @@ typedef struct maki_prompt_parts {
 } maki_prompt_parts;
 
 /* MAKI_INVALID: unknown mode; the error lists the known ones. */
-maki_status maki_prompt_mode_named(maki_str name, maki_prompt_mode *out, maki_err *err);
+maki_status maki_prompt_mode_parse(maki_str name, maki_prompt_mode *out, maki_err *err);
 
 /* Both in the arena; len 0: empty.  `timestamp` is the timestamp section, `text` all others. */
 maki_status maki_prompt_build(const maki_prompt_parts *in, maki_arena *arena, maki_str *text,

@@ -18,7 +18,7 @@ typedef struct request_writer {
     const maki_view *view;
     maki_request request;
     const maki_protocol_spec *protocol;
-    const maki_protocol_writing *format;
+    const maki_request_format *format;
     maki_jw w;
     maki_err *err;
 } request_writer;
@@ -28,19 +28,20 @@ typedef struct request_writer {
 static maki_status write_messages(request_writer *wr)
 {
     const maki_request *r = &wr->request;
-    const maki_wire_style style = { .protocol = r->protocol,
-                                    .reasoning = maki_request_reasoning(r),
-                                    .functions = r->functions,
-                                    .sign_calls = maki_str_starts(r->model, MAKI_LIT("gemini-3")) };
-    bool any = false, inline_system = wr->format->system_place == MAKI_SYSTEM_IN_MESSAGES;
+    const maki_wire_writer_options options = { .protocol = r->protocol,
+                                               .reasoning = maki_request_reasoning(r),
+                                               .functions = r->functions,
+                                               .sign_calls = maki_str_starts(
+                                                   r->model, MAKI_LIT("gemini-3")) };
+    bool any = false, inline_system = wr->format->system_location == MAKI_SYSTEM_IN_MESSAGES;
     maki_jw_key(&wr->w, maki_str_of(wr->protocol->messages));
-    maki_jw_array(&wr->w);
+    maki_jw_begin_array(&wr->w);
     for (size_t i = 0; inline_system && i < r->system_count; i++) {
         if (r->system[i].len) maki_jw_print(&wr->w, "{'role':'system','content':%s}", r->system[i]);
     }
-    maki_status st = wr->conv
-                         ? maki_render(wr->conv, wr->view, &style, r->before, &wr->w, &any, wr->err)
-                         : maki_render_rows(wr->env, r->before, &style, &wr->w, &any, wr->err);
+    maki_status st =
+        wr->conv ? maki_render(wr->conv, wr->view, &options, r->before, &wr->w, &any, wr->err)
+                 : maki_render_rows(wr->env, r->before, &options, &wr->w, &any, wr->err);
     maki_jw_end_array(&wr->w);
     if (st == MAKI_OK && !any)
         st = maki_refuse(wr->err, "NOTHING_TO_SEND",
@@ -88,8 +89,8 @@ static void write_system_text(request_writer *wr)
     maki_jw_begin_value(&wr->w);
     maki_jw_bytes(&wr->w, MAKI_LIT("\""));
     for (size_t i = 0; i < r->system_count; i++) {
-        if (any && r->system[i].len) maki_jw_escaped(&wr->w, MAKI_LIT("\n\n"));
-        maki_jw_escaped(&wr->w, r->system[i]);
+        if (any && r->system[i].len) maki_jw_escape(&wr->w, MAKI_LIT("\n\n"));
+        maki_jw_escape(&wr->w, r->system[i]);
         any |= r->system[i].len > 0;
     }
     maki_jw_bytes(&wr->w, MAKI_LIT("\""));
@@ -135,14 +136,14 @@ static void write_all_tools(request_writer *wr)
 
 /* ---- the body ------------------------------------------------------------------------------------------- */
 
-maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *err)
+maki_status maki_request_protocol_parse(maki_str name, maki_protocol *out, maki_err *err)
 {
     char names[80] = "";
-    *out = maki_protocol_named(name);
-    if (maki_protocol_of(*out)->writing) return MAKI_OK;
+    *out = maki_protocol_parse(name);
+    if (maki_protocol_of(*out)->request_format) return MAKI_OK;
     for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
         size_t used = strlen(names);
-        if (maki_protocol_of(p)->writing)
+        if (maki_protocol_of(p)->request_format)
             snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "",
                      maki_protocol_name(p));
     }
@@ -155,8 +156,8 @@ static maki_status write_fields(request_writer *wr)
     const maki_request *r = &wr->request;
     maki_status st = MAKI_OK;
     if (wr->format->first_fields) wr->format->first_fields(&wr->w, r);
-    if (wr->format->system_place == MAKI_SYSTEM_LIST) st = write_system_list(wr);
-    if (wr->format->system_place == MAKI_SYSTEM_STRING && has_system(r)) write_system_text(wr);
+    if (wr->format->system_location == MAKI_SYSTEM_SEPARATE) st = write_system_list(wr);
+    if (wr->format->system_location == MAKI_SYSTEM_STRING && has_system(r)) write_system_text(wr);
     if (st == MAKI_OK) st = write_messages(wr);
     write_all_tools(wr);
     if (wr->format->last_fields) wr->format->last_fields(&wr->w, r);
@@ -170,13 +171,13 @@ static maki_status write_all(request_writer *wr, maki_sink sink)
         wr->conv ? maki_log_env(maki_conv_log(wr->conv))->alloc : wr->env->alloc;
     maki_request *r = &wr->request;
     wr->protocol = maki_protocol_of(r->protocol);
-    wr->format = wr->protocol->writing;
+    wr->format = wr->protocol->request_format;
     if (!wr->format)
-        return maki_request_protocol(maki_str_of(wr->protocol->name), &r->protocol, wr->err);
+        return maki_request_protocol_parse(maki_str_of(wr->protocol->name), &r->protocol, wr->err);
     r->functions &= wr->format->old_functions;
     maki_status st = maki_async_writer_begin(&writer, alloc, r->async, sink, &wr->w, wr->err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(&wr->w);
+    maki_jw_begin_object(&wr->w);
     st = write_fields(wr);
     maki_jw_end_object(&wr->w);
     maki_status written = maki_jw_end(&wr->w);

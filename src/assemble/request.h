@@ -2,7 +2,7 @@
  *
  * For any protocol with a writer (wire/protocol.h): OpenAI chat completions and Responses, Anthropic messages,
  * Ollama chat, Gemini generateContent.  Messages are copied from the log, and converted only where the formats differ;
- * wire/write.h defines how their order, unanswered calls and empty messages are handled.  The body is written to a
+ * wire/message_writer.h defines how their order, unanswered calls and empty messages are handled.  The body is written to a
  * sink in chunks, in constant memory; the same input gives the same bytes.
  *
  *     {"model", options..., system, "messages": [...], "tools": [...], "tool_choice"}
@@ -16,7 +16,7 @@
 #include "wire/request_fields.h"
 
 /* MAKI_UNSUPPORTED: no writer for this protocol; the error lists the supported protocols. */
-maki_status maki_request_protocol(maki_str name, maki_protocol *out, maki_err *err);
+maki_status maki_request_protocol_parse(maki_str name, maki_protocol *out, maki_err *err);
 
 /* MAKI_REFUSED NOTHING_TO_SEND: the view has only system messages; what was written so far is incomplete.  The view
  * must be the conversation's current one (maki_conv_view). */

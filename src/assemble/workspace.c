@@ -192,7 +192,7 @@ static maki_str head_of(maki_str text, uint64_t units)
         units -= width;
         at += len;
     }
-    return maki_str_to(text, at);
+    return maki_str_prefix(text, at);
 }
 
 /* The longest suffix of at most `units`. */
@@ -201,10 +201,10 @@ static maki_str tail_of(maki_str text, uint64_t units)
     uint64_t total_units = maki_utf16_len(text),
              skipped_units = total_units > units ? total_units - units : 0;
     maki_str before = head_of(text, skipped_units);
-    if (maki_utf16_len(before) == skipped_units) return maki_str_from(text, before.len);
+    if (maki_utf16_len(before) == skipped_units) return maki_str_skip(text, before.len);
     size_t len; /* the limit is inside a surrogate pair */
     (void)maki_utf8_decode(text, before.len, &len);
-    return maki_str_from(text, before.len + len);
+    return maki_str_skip(text, before.len + len);
 }
 
 static bool is_continuation(maki_str text)
@@ -225,7 +225,7 @@ static bool read_ends(file_reader *r, uint64_t from, uint64_t end, uint64_t head
         return false;
     before->len -= maki_utf8_incomplete(*before);
     for (int i = 0; i < 3 && is_continuation(*after); i++)
-        *after = maki_str_from(*after, 1);
+        *after = maki_str_skip(*after, 1);
     *before = head_of(to_utf8(r, *before), head);
     *after = tail_of(to_utf8(r, *after), tail);
     return true;

@@ -41,7 +41,7 @@ static inline bool maki_is_hex(char c)
 }
 
 /* A character of an identifier. */
-static inline bool maki_is_word(char c)
+static inline bool maki_is_word_char(char c)
 {
     return maki_is_alnum(c) || c == '_';
 }

@@ -46,7 +46,7 @@ maki_option_kind maki_options_next(maki_option_list *o, size_t *row, const char 
     const char *equals = strncmp(arg, "--", 2) == 0 ? strchr(arg, '=') : NULL;
     maki_str name = { arg, equals ? (size_t)(equals - arg) : strlen(arg) };
     size_t i = 0;
-    while (i < o->count && !maki_str_is(name, name_of(row_at(o, i))))
+    while (i < o->count && !maki_str_equal(name, name_of(row_at(o, i))))
         i++;
     if (i == o->count) return unknown_option(o, name, err), MAKI_OPTION_INVALID;
     const maki_option *option = row_at(o, i);

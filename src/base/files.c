@@ -26,7 +26,7 @@ static maki_status write_all(const maki_files *files, int fd, uint64_t at, maki_
         if (n < 0 && errno == EINTR) continue;
         if (n == 0) errno = ENOSPC; /* a maki_files that writes nothing and reports no error */
         if (n <= 0) return maki_fail_errno(err, "writing");
-        bytes = maki_str_from(bytes, (size_t)n);
+        bytes = maki_str_skip(bytes, (size_t)n);
         if (at != CURRENT_OFFSET) at += (uint64_t)n;
     }
     return MAKI_OK;

@@ -17,10 +17,10 @@ typedef struct maki_id_map {
     size_t count;
 } maki_id_map;
 
-/* Insert `id` with a value; an id that is in the set keeps its first value.  An empty id is not inserted. */
-maki_status maki_id_map_add(maki_id_map *set, maki_str id, size_t value, maki_arena *arena,
+/* Insert `id` with a value; an id that is in the map keeps its first value.  An empty id is not inserted. */
+maki_status maki_id_map_add(maki_id_map *map, maki_str id, size_t value, maki_arena *arena,
                             maki_err *err);
-/* Is it in the set?  *value (unless NULL) becomes its value.  An empty id never is. */
-bool maki_id_map_find(const maki_id_map *set, maki_str id, size_t *value);
+/* Is it in the map?  *value (unless NULL) becomes its value.  An empty id never is. */
+bool maki_id_map_find(const maki_id_map *map, maki_str id, size_t *value);
 
 #endif

@@ -20,7 +20,7 @@ maki_status maki_json_check(maki_str text, maki_str *value, maki_err *err)
     maki_status st = maki_json_scan_text(text, &options, err);
     if (st != MAKI_OK) return st;
     while (maki_is_space(text.ptr[0]))
-        text = maki_str_from(text, 1);
+        text = maki_str_skip(text, 1);
     while (maki_is_space(text.ptr[text.len - 1]))
         text.len--;
     *value = text;
@@ -132,7 +132,7 @@ size_t maki_json_count(maki_str container)
 bool maki_json_key_is(maki_str key, maki_str name)
 {
     if (key.len < name.len) return false; /* escapes only make it longer */
-    if (key.len == name.len) return maki_str_is(key, name) && !memchr(key.ptr, '\\', key.len);
+    if (key.len == name.len) return maki_str_equal(key, name) && !memchr(key.ptr, '\\', key.len);
     if (!memchr(key.ptr, '\\', key.len)) return false;
     return maki_json_text_is((maki_str){ key.ptr - 1, key.len + 2 }, name);
 }
@@ -166,7 +166,7 @@ maki_str maki_json_field(maki_str object, const char *name)
     return value;
 }
 
-maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind)
+maki_str maki_json_first_field(maki_str object, const char *names, maki_json_kind kind)
 {
     maki_str name, value;
     while (maki_words_next(&names, &name)) {
@@ -177,7 +177,7 @@ maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind
 
 maki_str maki_json_string(maki_str object, const char *name)
 {
-    return maki_json_first(object, name, MAKI_JSON_STRING);
+    return maki_json_first_field(object, name, MAKI_JSON_STRING);
 }
 
 bool maki_json_string_field(maki_str object, const char *name, maki_str *string)
@@ -195,7 +195,7 @@ const char *maki_json_text_field(maki_str object, const char *name, char *out, s
 
 double maki_json_number(maki_str object, const char *name, double fallback)
 {
-    maki_str value = maki_json_first(object, name, MAKI_JSON_NUMBER);
+    maki_str value = maki_json_first_field(object, name, MAKI_JSON_NUMBER);
     return value.len ? maki_json_double(value) : fallback;
 }
 
@@ -230,7 +230,7 @@ bool maki_json_text_in(maki_str string, const char *texts)
     return false;
 }
 
-maki_str maki_json_inside(maki_str string)
+maki_str maki_json_strip_quotes(maki_str string)
 {
     return (maki_str){ string.ptr + 1, string.len - 2 };
 }
@@ -277,13 +277,13 @@ uint32_t maki_json_escape_code(maki_str text, size_t *len)
  * bytes. */
 static uint32_t char_at(maki_str text, size_t at, size_t *len)
 {
-    return text.ptr[at] == '\\' ? maki_json_escape_code(maki_str_from(text, at), len)
+    return text.ptr[at] == '\\' ? maki_json_escape_code(maki_str_skip(text, at), len)
                                 : maki_utf8_decode(text, at, len);
 }
 
 size_t maki_json_copy_text(maki_str string, char *out, size_t capacity)
 {
-    maki_str escaped = maki_json_inside(string);
+    maki_str escaped = maki_json_strip_quotes(string);
     size_t n = 0;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
@@ -297,7 +297,7 @@ size_t maki_json_copy_text(maki_str string, char *out, size_t capacity)
 
 maki_str maki_json_text(maki_str string, maki_arena *arena)
 {
-    maki_str escaped = maki_json_inside(string);
+    maki_str escaped = maki_json_strip_quotes(string);
     if (!memchr(escaped.ptr, '\\', escaped.len)) return escaped;
     char *out = maki_arena_get(arena, escaped.len); /* decoding never makes it longer */
     if (!out) return (maki_str){ "", 0 };
@@ -306,10 +306,10 @@ maki_str maki_json_text(maki_str string, maki_arena *arena)
 
 bool maki_json_text_is(maki_str string, maki_str text)
 {
-    maki_str escaped = maki_json_inside(string);
+    maki_str escaped = maki_json_strip_quotes(string);
     size_t n = 0;
     if (escaped.len < text.len) return false; /* escapes only make it longer */
-    if (escaped.len == text.len && !maki_str_is(escaped, text)) return false;
+    if (escaped.len == text.len && !maki_str_equal(escaped, text)) return false;
     if (!memchr(escaped.ptr, '\\', escaped.len)) return escaped.len == text.len;
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         char bytes[4];
@@ -336,7 +336,7 @@ static size_t decode_escapes(maki_str escaped, size_t *at, char *out, size_t cap
     return n;
 }
 
-maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err)
+maki_status maki_json_unescape_to(maki_str escaped, maki_sink sink, maki_err *err)
 {
     enum { BUFFER = 4096, BUFFERED_MAX = 1024 };
     char text[BUFFER];
@@ -365,7 +365,7 @@ maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err)
 
 int maki_json_compare(maki_str a, maki_str b)
 {
-    maki_str x = maki_json_inside(a), y = maki_json_inside(b);
+    maki_str x = maki_json_strip_quotes(a), y = maki_json_strip_quotes(b);
     size_t i = 0, j = 0, len = 0;
     while (i < x.len && j < y.len) {
         uint32_t left = char_at(x, i, &len);
@@ -379,14 +379,14 @@ int maki_json_compare(maki_str a, maki_str b)
 
 bool maki_json_same_text(maki_str a, maki_str b)
 {
-    maki_str x = maki_json_inside(a), y = maki_json_inside(b);
-    if (!memchr(x.ptr, '\\', x.len) && !memchr(y.ptr, '\\', y.len)) return maki_str_is(x, y);
+    maki_str x = maki_json_strip_quotes(a), y = maki_json_strip_quotes(b);
+    if (!memchr(x.ptr, '\\', x.len) && !memchr(y.ptr, '\\', y.len)) return maki_str_equal(x, y);
     return maki_json_compare(a, b) == 0;
 }
 
 uint64_t maki_json_text_hash(maki_str string)
 {
-    maki_str escaped = maki_json_inside(string);
+    maki_str escaped = maki_json_strip_quotes(string);
     uint64_t hash = 0xcbf29ce484222325u; /* FNV-1a over code points */
     for (size_t at = 0, len = 0; at < escaped.len; at += len) {
         hash = (hash ^ char_at(escaped, at, &len)) * 0x100000001b3u;
@@ -394,9 +394,9 @@ uint64_t maki_json_text_hash(maki_str string)
     return hash ^ hash >> 29;
 }
 
-uint64_t maki_json_units(maki_str escaped)
+uint64_t maki_json_utf16_len(maki_str escaped)
 {
-    return maki_text_kernels_best()->escaped_units(escaped.ptr, escaped.len);
+    return maki_text_kernels_best()->escaped_utf16_len(escaped.ptr, escaped.len);
 }
 
 /* May the text end with the first half of an escaped surrogate pair?  (It may also be an escaped backslash and letters.) */
@@ -410,7 +410,7 @@ static bool may_end_in_pair(maki_str text)
 static maki_str next_piece(maki_str escaped, size_t at)
 {
     enum { PIECE_MAX = 256 };
-    maki_str piece = maki_str_from(escaped, at);
+    maki_str piece = maki_str_skip(escaped, at);
     if (piece.len <= PIECE_MAX) return piece;
     piece.len = maki_text_kernels_best()->skip_string(piece.ptr, PIECE_MAX);
     piece.len -= maki_utf8_incomplete(piece);
@@ -425,7 +425,7 @@ static size_t prefix_end(maki_str escaped, uint64_t *units)
     while (at < escaped.len) {
         maki_str piece = next_piece(escaped, at);
         size_t end = at + piece.len;
-        uint64_t piece_units = maki_json_units(piece);
+        uint64_t piece_units = maki_json_utf16_len(piece);
         if (piece_units <= *units && !may_end_in_pair(piece)) {
             *units -= piece_units;
             at = end;
@@ -442,12 +442,12 @@ static size_t prefix_end(maki_str escaped, uint64_t *units)
 
 maki_str maki_json_head(maki_str escaped, uint64_t units)
 {
-    return maki_str_to(escaped, prefix_end(escaped, &units));
+    return maki_str_prefix(escaped, prefix_end(escaped, &units));
 }
 
 maki_str maki_json_tail(maki_str escaped, uint64_t units)
 {
-    uint64_t total = maki_json_units(escaped);
+    uint64_t total = maki_json_utf16_len(escaped);
     if (total <= units) return escaped;
     uint64_t drop = total - units; /* forwards, because escapes cannot be recognized backwards */
     size_t len = 0, at = prefix_end(escaped, &drop);
@@ -455,7 +455,7 @@ maki_str maki_json_tail(maki_str escaped, uint64_t units)
         char_at(escaped, at, &len); /* half of this character would fit: it is dropped too */
         at += len;
     }
-    return maki_str_from(escaped, at);
+    return maki_str_skip(escaped, at);
 }
 
 /* ---- numbers ------------------------------------------------------------------------------- */

@@ -33,7 +33,7 @@ bool maki_json_key_in(maki_str key, const char *names);
 /* The value of a field; of the first of several ("text|content") that has this kind.  len 0: there is none, or `object`
  * is no object. */
 maki_str maki_json_field(maki_str object, const char *name);
-maki_str maki_json_first(maki_str object, const char *names, maki_json_kind kind);
+maki_str maki_json_first_field(maki_str object, const char *names, maki_json_kind kind);
 /* A field by type: a string (len 0 if missing), its text in out[capacity] ("" if missing; truncated if too long), a
  * number (`fallback` or 0 if missing), true (false if missing), whether it is one of these texts ("user|tool"), whether
  * it is this text. */
@@ -55,7 +55,7 @@ bool maki_json_uint(maki_str value, uint64_t *out);
 uint64_t maki_json_uint_field(maki_str object, maki_str name);
 
 /* The escaped bytes between the quotes of a string. */
-maki_str maki_json_inside(maki_str string);
+maki_str maki_json_strip_quotes(maki_str string);
 /* The code point of the escape at text.ptr[0], and its length in bytes: 2, 6, or 12 for a surrogate pair.  A lone
  * surrogate is returned unchanged. */
 uint32_t maki_json_escape_code(maki_str text, size_t *len);
@@ -69,13 +69,13 @@ bool maki_json_same_text(maki_str a, maki_str b);
 /* A hash of the text, independent of how it is escaped.  Not resistant to deliberate collisions. */
 uint64_t maki_json_text_hash(maki_str string);
 
-/* Of escaped text (maki_json_inside): its length in UTF-16 units; its longest prefix and suffix of at most `units`.
+/* Of escaped text (maki_json_strip_quotes): its length in UTF-16 units; its longest prefix and suffix of at most `units`.
  * Neither an escape nor a surrogate pair is split. */
-uint64_t maki_json_units(maki_str escaped);
+uint64_t maki_json_utf16_len(maki_str escaped);
 maki_str maki_json_head(maki_str escaped, uint64_t units);
 maki_str maki_json_tail(maki_str escaped, uint64_t units);
 /* Decode escaped text of any length into a sink, always in complete characters: long runs without escapes are written in
  * one call, short ones are buffered.  Lone surrogates become U+FFFD. */
-maki_status maki_json_text_to(maki_str escaped, maki_sink sink, maki_err *err);
+maki_status maki_json_unescape_to(maki_str escaped, maki_sink sink, maki_err *err);
 
 #endif

@@ -124,9 +124,9 @@ void maki_jw_print_args(maki_jw *w, const char *format, va_list *args)
         case '[':
             write_key(w, &key);
             if (*format++ == '{')
-                maki_jw_object(w);
+                maki_jw_begin_object(w);
             else
-                maki_jw_array(w);
+                maki_jw_begin_array(w);
             break;
         case '}': maki_jw_end_object(w), format++; break;
         case ']': maki_jw_end_array(w), format++; break;

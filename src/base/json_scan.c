@@ -1,6 +1,6 @@
 /* json_scan.c -- validate JSON incrementally: a state machine that can stop between any two bytes.
  *
- * A piece is first checked to be UTF-8, then scanned.  The kernel skip_string skips the content of strings with their
+ * A chunk is first checked to be UTF-8, then scanned.  The kernel skip_string skips the content of strings with their
  * escapes; the speed comes from there, because most of a chat log is string content.  The offset of an error is the byte
  * at which the text can no longer become valid. */
 #include "base/json_scan.h"
@@ -20,8 +20,8 @@ enum state {
     COLON,       /* after a key */
     AFTER_VALUE, /* inside a container: ',' or its end */
     DONE,        /* the text is complete; only white space may follow */
-    ROW_DONE,    /* in a sequence: a newline is expected */
-    ROW_START,   /* in a sequence: a value, a blank line or the end */
+    ROW_DONE,    /* in JSON lines: a newline is expected */
+    ROW_START,   /* in JSON lines: a value, a blank line or the end */
     STRING,      /* inside a string */
     ESCAPE,      /* after a backslash */
     HEX,         /* in \uXXXX */
@@ -45,7 +45,7 @@ void maki_json_scan_init(maki_json_scan *s, const maki_json_scan_options *option
     if (s->options.report_depth > MAKI_JSON_REPORT_MAX)
         s->options.report_depth = MAKI_JSON_REPORT_MAX;
     if (!s->options.kernels) s->options.kernels = maki_text_kernels_best();
-    s->state = s->options.sequence ? ROW_START : VALUE;
+    s->state = s->options.json_lines ? ROW_START : VALUE;
 }
 
 void maki_json_scan_resume(maki_json_scan *s, const maki_json_scan_options *options, uint64_t at,
@@ -84,10 +84,10 @@ static maki_status report(maki_json_scan *s, maki_json_kind kind, uint64_t start
 {
     unsigned depth = s->depth;
     maki_json_span span = { .kind = kind, .depth = depth, .start = start, .end = end };
-    span.index = s->open[depth].index++;
+    span.index = s->stack[depth].index++;
     if (s->in_object) {
-        span.key_start = s->open[depth].key_start;
-        span.key_end = s->open[depth].key_end;
+        span.key_start = s->stack[depth].key_start;
+        span.key_end = s->stack[depth].key_end;
     }
     return s->options.on_span(s->options.ctx, &span, err);
 }
@@ -96,7 +96,7 @@ static maki_status report(maki_json_scan *s, maki_json_kind kind, uint64_t start
 static inline maki_status end_value(maki_json_scan *s, maki_json_kind kind, uint64_t start,
                                     uint64_t end, maki_err *err)
 {
-    s->state = s->depth > 0 ? AFTER_VALUE : s->options.sequence ? ROW_DONE : DONE;
+    s->state = s->depth > 0 ? AFTER_VALUE : s->options.json_lines ? ROW_DONE : DONE;
     return is_reported(s, s->depth) ? report(s, kind, start, end, err) : MAKI_OK;
 }
 
@@ -106,13 +106,13 @@ static maki_status begin_container(maki_json_scan *s, bool object, uint64_t at, 
         return maki_fail(err, MAKI_TOOBIG, "JSON nested deeper than %u levels at byte %llu",
                          s->options.max_depth, (unsigned long long)at);
     }
-    if (is_reported(s, s->depth)) s->open[s->depth].start = at;
+    if (is_reported(s, s->depth)) s->stack[s->depth].start = at;
     uint64_t bit = (uint64_t)1 << (s->depth % 64);
     uint64_t *word = &s->is_object[s->depth / 64];
     *word = object ? *word | bit : *word & ~bit;
     s->depth++;
     s->in_object = object;
-    if (is_reported(s, s->depth)) s->open[s->depth].index = 0;
+    if (is_reported(s, s->depth)) s->stack[s->depth].index = 0;
     s->state = object ? FIRST_KEY : FIRST_ITEM;
     return MAKI_OK;
 }
@@ -125,14 +125,14 @@ static maki_status end_container(maki_json_scan *s, bool object, uint64_t at, ma
     assert(s->depth > 0); /* true in every state that leads here */
     s->depth--;
     s->in_object = inside_object(s);
-    uint64_t start = is_reported(s, s->depth) ? s->open[s->depth].start : 0;
+    uint64_t start = is_reported(s, s->depth) ? s->stack[s->depth].start : 0;
     return end_value(s, object ? MAKI_JSON_OBJECT : MAKI_JSON_ARRAY, start, at + 1, err);
 }
 
 static maki_status begin_value(maki_json_scan *s, char c, uint64_t at, maki_err *err)
 {
     s->token_start = at;
-    s->literal_at = 1;
+    s->matched = 1;
     switch (c) {
     case '{': return begin_container(s, true, at, err);
     case '[': return begin_container(s, false, at, err);
@@ -159,8 +159,8 @@ static maki_status begin_value(maki_json_scan *s, char c, uint64_t at, maki_err 
 static inline void end_key(maki_json_scan *s, uint64_t end)
 {
     if (is_reported(s, s->depth)) {
-        s->open[s->depth].key_start = s->token_start;
-        s->open[s->depth].key_end = end;
+        s->stack[s->depth].key_start = s->token_start;
+        s->stack[s->depth].key_end = end;
     }
     s->state = COLON;
 }
@@ -284,7 +284,7 @@ static maki_status scan_escape(maki_json_scan *s, char c, uint64_t at, maki_err 
 {
     if (c == 'u') {
         s->state = HEX;
-        s->literal_at = 0;
+        s->matched = 0;
         return MAKI_OK;
     }
     if (c == '\0' || !strchr("\"\\/bfnrt", c)) return fail_at(at, "invalid escape", err);
@@ -295,7 +295,7 @@ static maki_status scan_escape(maki_json_scan *s, char c, uint64_t at, maki_err 
 static maki_status scan_hex(maki_json_scan *s, char c, uint64_t at, maki_err *err)
 {
     if (!maki_is_hex(c)) return fail_at(at, "\\u needs four hexadecimal digits", err);
-    if (++s->literal_at == 4) s->state = STRING;
+    if (++s->matched == 4) s->state = STRING;
     return MAKI_OK;
 }
 
@@ -304,9 +304,9 @@ static size_t scan_literal(maki_json_scan *s, const char *p, size_t n, uint64_t 
                            maki_err *err)
 {
     size_t i = 0;
-    while (i < n && p[i] == s->literal[s->literal_at]) {
+    while (i < n && p[i] == s->literal[s->matched]) {
         i++;
-        if (s->literal[++s->literal_at] != '\0') continue;
+        if (s->literal[++s->matched] != '\0') continue;
         maki_json_kind kind = s->literal[0] == 'n' ? MAKI_JSON_NULL : MAKI_JSON_BOOL;
         *st = end_value(s, kind, s->token_start, at + i, err);
         return i;
@@ -320,7 +320,7 @@ static maki_status scan_space(maki_json_scan *s, char c, uint64_t at, maki_err *
 {
     if (c == '\n' && s->state == ROW_DONE) {
         s->state = ROW_START;
-    } else if (c == '\n' && s->options.sequence && s->depth > 0) {
+    } else if (c == '\n' && s->options.json_lines && s->depth > 0) {
         return fail_at(at, "a row may not contain a newline", err);
     }
     return MAKI_OK;
@@ -359,14 +359,14 @@ static maki_status scan_valid(maki_json_scan *s, const char *p, size_t n, maki_e
     return st;
 }
 
-/* Complete a character that was split after the last piece.  Returns how many bytes of `piece` were consumed. */
-static size_t finish_pending(maki_json_scan *s, maki_str piece, maki_status *st, maki_err *err)
+/* Complete a character that was split after the last chunk.  Returns how many bytes of `chunk` were consumed. */
+static size_t finish_pending(maki_json_scan *s, maki_str chunk, maki_status *st, maki_err *err)
 {
     unsigned char lead = s->pending[0];
     unsigned char_len = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
     size_t consumed = 0;
-    while (s->pending_len < char_len && consumed < piece.len) {
-        s->pending[s->pending_len++] = (unsigned char)piece.ptr[consumed++];
+    while (s->pending_len < char_len && consumed < chunk.len) {
+        s->pending[s->pending_len++] = (unsigned char)chunk.ptr[consumed++];
         maki_str prefix = { (const char *)s->pending, s->pending_len };
         if (s->pending_len < char_len && maki_utf8_incomplete(prefix) < s->pending_len) {
             *st = fail_at(s->at, "invalid UTF-8", err); /* no more bytes can make it valid */
@@ -384,22 +384,22 @@ static size_t finish_pending(maki_json_scan *s, maki_str piece, maki_status *st,
     return consumed;
 }
 
-maki_status maki_json_scan_push(maki_json_scan *s, maki_str piece, maki_err *err)
+maki_status maki_json_scan_push(maki_json_scan *s, maki_str chunk, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (piece.len == 0) return MAKI_OK; /* its pointer may be NULL */
+    if (chunk.len == 0) return MAKI_OK; /* its pointer may be NULL */
     if (s->pending_len > 0) {
-        piece = maki_str_from(piece, finish_pending(s, piece, &st, err));
+        chunk = maki_str_skip(chunk, finish_pending(s, chunk, &st, err));
         if (st != MAKI_OK || s->pending_len > 0) return st;
     }
-    size_t incomplete = maki_utf8_incomplete(piece);
-    size_t complete = piece.len - incomplete;
-    size_t valid = s->options.kernels->utf8_valid_len(piece.ptr, complete);
+    size_t incomplete = maki_utf8_incomplete(chunk);
+    size_t complete = chunk.len - incomplete;
+    size_t valid = s->options.kernels->utf8_valid_len(chunk.ptr, complete);
 
-    st = scan_valid(s, piece.ptr, valid, err);
+    st = scan_valid(s, chunk.ptr, valid, err);
     if (st != MAKI_OK) return st;
     if (valid < complete) return fail_at(s->at, "invalid UTF-8", err);
-    memcpy(s->pending, piece.ptr + complete, incomplete);
+    memcpy(s->pending, chunk.ptr + complete, incomplete);
     s->pending_len = (unsigned)incomplete;
     return MAKI_OK;
 }

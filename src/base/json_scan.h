@@ -1,6 +1,6 @@
 /* json_scan.h -- an incremental JSON validator that reports where values are.
  *
- * Bytes are pushed in pieces of any length, split anywhere.  Nothing is copied and no tree is built, so memory does not
+ * Bytes are pushed in chunks of any length, split anywhere.  Nothing is copied and no tree is built, so memory does not
  * grow with the text.  Values down to `report_depth` are reported as byte spans when they end.  The first error stops
  * the scan, with its byte offset and the reason.
  *
@@ -25,7 +25,7 @@ enum {
 /* The bytes [start, end) of a value, from the beginning of the text. */
 typedef struct maki_json_span {
     maki_json_kind kind;
-    unsigned depth; /* 0 is the whole text (or one row of a sequence) */
+    unsigned depth; /* 0 is the whole text (or one row of JSON lines) */
     uint64_t start, end;
     uint64_t key_start, key_end; /* of its key with the quotes; 0, 0 outside of an object */
     uint64_t index;              /* in its container, from 0 */
@@ -36,7 +36,7 @@ typedef maki_status (*maki_json_on_span)(void *ctx, const maki_json_span *span, 
 
 typedef struct maki_json_scan_options {
     unsigned max_depth;    /* 0: MAKI_JSON_DEPTH */
-    bool sequence;         /* many values, each ended by a newline (JSON lines) */
+    bool json_lines;       /* many values, each ended by a newline (JSON lines) */
     unsigned report_depth; /* report values of depth 0 to this; needs on_span */
     maki_json_on_span on_span;
     void *ctx;
@@ -47,17 +47,17 @@ typedef struct maki_json_scan {
     maki_json_scan_options options;
     uint64_t at; /* bytes scanned so far */
     unsigned state;
-    unsigned literal_at;      /* in a literal or a \u escape: bytes scanned so far */
+    unsigned matched;         /* in a literal or a \u escape: bytes scanned so far */
     const char *literal;      /* the literal being read */
     bool in_key;              /* the string being read is a key */
     unsigned depth;           /* of open containers */
     bool in_object;           /* the innermost of them is an object */
     uint64_t token_start;     /* of the string, number or literal being read */
-    unsigned char pending[4]; /* the first bytes of a character split between two pieces */
+    unsigned char pending[4]; /* the first bytes of a character split between two chunks */
     unsigned pending_len;
     struct {
         uint64_t start, key_start, key_end, index;
-    } open[MAKI_JSON_REPORT_MAX + 1]; /* the value being read at each depth */
+    } stack[MAKI_JSON_REPORT_MAX + 1]; /* the value being read at each depth */
     uint64_t is_object[MAKI_JSON_DEPTH_MAX / 64];
 } maki_json_scan;
 
@@ -67,7 +67,7 @@ void maki_json_scan_init(maki_json_scan *scan, const maki_json_scan_options *opt
  * wrong. */
 void maki_json_scan_resume(maki_json_scan *scan, const maki_json_scan_options *options, uint64_t at,
                            const char *open);
-maki_status maki_json_scan_push(maki_json_scan *scan, maki_str piece, maki_err *err)
+maki_status maki_json_scan_push(maki_json_scan *scan, maki_str chunk, maki_err *err)
     MAKI_MUST_CHECK;
 maki_status maki_json_scan_end(maki_json_scan *scan, maki_err *err) MAKI_MUST_CHECK;
 

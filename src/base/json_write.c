@@ -49,13 +49,13 @@ static void overflow(maki_jw *w, maki_str bytes)
     if (w->full_only) {
         memcpy(w->buffer + w->fill, bytes.ptr, free_bytes);
         w->fill += free_bytes;
-        bytes = maki_str_from(bytes, free_bytes);
+        bytes = maki_str_skip(bytes, free_bytes);
     }
     flush(w);
     if (bytes.len > w->capacity) {
         size_t direct = w->full_only ? bytes.len / w->capacity * w->capacity : bytes.len;
-        emit(w, maki_str_to(bytes, direct));
-        bytes = maki_str_from(bytes, direct);
+        emit(w, maki_str_prefix(bytes, direct));
+        bytes = maki_str_skip(bytes, direct);
     }
     memcpy(w->buffer, bytes.ptr, bytes.len);
     w->fill = bytes.len;
@@ -103,7 +103,7 @@ static void close_container(maki_jw *w, char c)
     write_byte(w, c);
 }
 
-void maki_jw_object(maki_jw *w)
+void maki_jw_begin_object(maki_jw *w)
 {
     open_container(w, '{');
 }
@@ -113,7 +113,7 @@ void maki_jw_end_object(maki_jw *w)
     close_container(w, '}');
 }
 
-void maki_jw_array(maki_jw *w)
+void maki_jw_begin_array(maki_jw *w)
 {
     open_container(w, '[');
 }
@@ -168,7 +168,7 @@ static bool is_plain_key(maki_str text)
     return true;
 }
 
-void maki_jw_escaped(maki_jw *w, maki_str text)
+void maki_jw_escape(maki_jw *w, maki_str text)
 {
     const maki_text_kernels *kernels = maki_text_kernels_best();
     if (is_plain_key(text)) {
@@ -201,7 +201,7 @@ void maki_jw_escaped(maki_jw *w, maki_str text)
 static void write_quoted(maki_jw *w, maki_str text)
 {
     write_byte(w, '"');
-    maki_jw_escaped(w, text);
+    maki_jw_escape(w, text);
     write_byte(w, '"');
 }
 
@@ -234,7 +234,7 @@ void maki_jw_string_lossy(maki_jw *w, maki_str text)
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\""));
     while (invalid) {
-        maki_jw_escaped(w, maki_utf8_next_valid(&text, &invalid));
+        maki_jw_escape(w, maki_utf8_next_valid(&text, &invalid));
         if (invalid) maki_jw_bytes(w, MAKI_LIT("\xEF\xBF\xBD"));
     }
     maki_jw_bytes(w, MAKI_LIT("\""));

@@ -33,9 +33,9 @@ void maki_jw_init(maki_jw *w, maki_sink sink, maki_err *err);
  * pages. */
 void maki_jw_set_buffer(maki_jw *w, char *buffer, size_t capacity);
 
-void maki_jw_object(maki_jw *w);
+void maki_jw_begin_object(maki_jw *w);
 void maki_jw_end_object(maki_jw *w);
-void maki_jw_array(maki_jw *w);
+void maki_jw_begin_array(maki_jw *w);
 void maki_jw_end_array(maki_jw *w);
 void maki_jw_key(maki_jw *w, maki_str key);
 void maki_jw_raw_key(maki_jw *w, maki_str escaped); /* the escaped bytes of a key */
@@ -90,19 +90,19 @@ static inline void maki_jw_field_bool(maki_jw *w, const char *name, bool value)
 static inline void maki_jw_field_object(maki_jw *w, const char *name)
 {
     maki_jw_key(w, maki_str_of(name));
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
 }
 
 static inline void maki_jw_field_array(maki_jw *w, const char *name)
 {
     maki_jw_key(w, maki_str_of(name));
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
 }
 
 /* A value in pieces: begin it, add raw bytes and text to be escaped, in any order. */
 void maki_jw_begin_value(maki_jw *w);
 void maki_jw_bytes(maki_jw *w, maki_str bytes);
-void maki_jw_escaped(maki_jw *w, maki_str text); /* escaped, without quotes */
+void maki_jw_escape(maki_jw *w, maki_str text); /* escaped, without quotes */
 /* A sink whose bytes become part of the value that was begun. */
 maki_sink maki_jw_sink(maki_jw *w);
 

@@ -38,7 +38,7 @@ static bool looks_secret(maki_str value)
         "AIza|eyJ|secret|password";
     maki_str pattern;
     while (maki_words_next(&patterns, &pattern)) {
-        if (maki_str_has_nocase(value, pattern)) return true;
+        if (maki_str_contains_nocase(value, pattern)) return true;
     }
     return false;
 }

@@ -15,7 +15,7 @@ maki_credential maki_credential_of(maki_str value)
 {
     maki_credential c = { 0 };
     const char *space = maki_str_last(value, ' ');
-    if (space) value = maki_str_from(value, (size_t)(space - value.ptr) + 1);
+    if (space) value = maki_str_skip(value, (size_t)(space - value.ptr) + 1);
     if (value.len < CREDENTIAL_MIN) return c;
     c.len = value.len;
     maki_sha256_of(value, c.hash);
@@ -26,7 +26,7 @@ static bool is_credential(maki_str text, const maki_credential *c)
 {
     unsigned char hash[MAKI_SHA256_LEN];
     if (!c->len || text.len < c->len) return false;
-    maki_sha256_of(maki_str_to(text, c->len), hash);
+    maki_sha256_of(maki_str_prefix(text, c->len), hash);
     return memcmp(hash, c->hash, sizeof hash) == 0;
 }
 
@@ -65,7 +65,7 @@ size_t maki_mask(char *text, size_t len, const maki_credential *credential)
         } else if (at == 0 || !is_key_char(text[at - 1])) {
             while (n < rest.len && is_key_char(rest.ptr[n]))
                 n++;
-            if (!is_key(maki_str_to(rest, n))) n = 0;
+            if (!is_key(maki_str_prefix(rest, n))) n = 0;
         }
         if (n) {
             memcpy(text + out, "***", 3);

@@ -8,7 +8,7 @@
 
 #include <maki/str.h>
 
-static inline bool maki_str_is(maki_str a, maki_str b)
+static inline bool maki_str_equal(maki_str a, maki_str b)
 {
     return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
@@ -22,16 +22,16 @@ static inline bool maki_str_starts(maki_str text, maki_str prefix)
 static inline bool maki_str_ends(maki_str text, maki_str end)
 {
     return text.len >= end.len &&
-           maki_str_is((maki_str){ text.ptr + text.len - end.len, end.len }, end);
+           maki_str_equal((maki_str){ text.ptr + text.len - end.len, end.len }, end);
 }
 
 /* The bytes from `at` on; the first `end` bytes. */
-static inline maki_str maki_str_from(maki_str text, size_t at)
+static inline maki_str maki_str_skip(maki_str text, size_t at)
 {
     return (maki_str){ text.ptr + at, text.len - at };
 }
 
-static inline maki_str maki_str_to(maki_str text, size_t end)
+static inline maki_str maki_str_prefix(maki_str text, size_t end)
 {
     return (maki_str){ text.ptr, end };
 }
@@ -50,8 +50,8 @@ static inline const char *maki_str_last(maki_str text, char c)
 static inline bool maki_str_take(maki_str *rest, char end, maki_str *piece)
 {
     const char *at = rest->len ? (const char *)memchr(rest->ptr, end, rest->len) : NULL;
-    *piece = maki_str_to(*rest, at ? (size_t)(at - rest->ptr) : rest->len);
-    *rest = maki_str_from(*rest, piece->len + (at != NULL));
+    *piece = maki_str_prefix(*rest, at ? (size_t)(at - rest->ptr) : rest->len);
+    *rest = maki_str_skip(*rest, piece->len + (at != NULL));
     return at != NULL;
 }
 
@@ -115,13 +115,14 @@ static inline bool maki_words_next(const char **words, maki_str *word)
 }
 
 /* Look up `name` in a table whose rows begin with a C string: the first match, or NULL. */
-#define MAKI_ROW_NAMED(rows, name) \
-    maki_row_named((rows), sizeof(rows) / sizeof(rows)[0], sizeof(rows)[0], (name))
-static inline const void *maki_row_named(const void *rows, size_t count, size_t size, maki_str name)
+#define MAKI_TABLE_FIND(rows, name) \
+    maki_table_find((rows), sizeof(rows) / sizeof(rows)[0], sizeof(rows)[0], (name))
+static inline const void *maki_table_find(const void *rows, size_t count, size_t size,
+                                          maki_str name)
 {
     const char *row = (const char *)rows;
     for (; count > 0; row += size, count--) {
-        if (maki_str_is(name, maki_str_of(*(const char *const *)(const void *)row))) return row;
+        if (maki_str_equal(name, maki_str_of(*(const char *const *)(const void *)row))) return row;
     }
     return NULL;
 }
@@ -130,9 +131,9 @@ static inline const void *maki_row_named(const void *rows, size_t count, size_t 
 bool maki_str_in(maki_str text, const char *words);
 size_t maki_str_index(maki_str text, const char *words);
 /* Does `text` contain `part`?  Every text contains an empty one. */
-bool maki_str_has(maki_str text, maki_str part);
+bool maki_str_contains(maki_str text, maki_str part);
 /* The same, ignoring the case of ASCII letters. */
-bool maki_str_has_nocase(maki_str text, maki_str part);
+bool maki_str_contains_nocase(maki_str text, maki_str part);
 /* The offset of the first `part` in `text`, ignoring the case of ASCII letters; text.len if it is missing. */
 size_t maki_str_find_nocase(maki_str text, maki_str part);
 /* Does `text` match `pattern`, in which * matches any characters? */

@@ -132,7 +132,7 @@ const maki_text_kernels maki_text_plain = {
     .skip_string = plain_skip_string,
     .string_end = plain_string_end,
     .container_len = plain_container_len,
-    .escaped_units = plain_escaped_units,
+    .escaped_utf16_len = plain_escaped_units,
     .utf8_valid_len = plain_utf8_valid_len,
 };
 
@@ -151,7 +151,7 @@ maki_str maki_utf8_next_valid(maki_str *rest, bool *bad)
 {
     maki_str text = *rest;
     *bad = !maki_utf8_valid(text, &text.len);
-    *rest = maki_str_from(*rest, text.len + *bad);
+    *rest = maki_str_skip(*rest, text.len + *bad);
     return text;
 }
 
@@ -160,7 +160,7 @@ maki_str maki_utf8_truncate(maki_str text, size_t max)
     if (text.len <= max) return text;
     while (max > 0 && is_cont((unsigned char)text.ptr[max]))
         max--;
-    return maki_str_to(text, max);
+    return maki_str_prefix(text, max);
 }
 
 size_t maki_utf8_incomplete(maki_str text)
@@ -262,12 +262,12 @@ size_t maki_str_index(maki_str text, const char *words)
 {
     maki_str word;
     for (size_t i = 0; maki_words_next(&words, &word); i++) {
-        if (maki_str_is(text, word)) return i;
+        if (maki_str_equal(text, word)) return i;
     }
     return SIZE_MAX;
 }
 
-bool maki_str_has(maki_str text, maki_str part)
+bool maki_str_contains(maki_str text, maki_str part)
 {
     return part.len == 0 || (text.len && memmem(text.ptr, text.len, part.ptr, part.len));
 }
@@ -307,7 +307,7 @@ bool maki_str_glob(maki_str pattern, maki_str text, bool nocase)
     return p == pattern.len;
 }
 
-bool maki_str_has_nocase(maki_str text, maki_str part)
+bool maki_str_contains_nocase(maki_str text, maki_str part)
 {
     return part.len == 0 || maki_str_find_nocase(text, part) < text.len;
 }
@@ -330,13 +330,13 @@ maki_str maki_str_trim(maki_str text)
 {
     size_t space = 0;
     while (text.len && (space = space_len(text, 0)) > 0)
-        text = maki_str_from(text, space);
+        text = maki_str_skip(text, space);
     while (text.len) {
         size_t at = text.len - 1;
         while (at > 0 && is_cont((unsigned char)text.ptr[at]))
             at--;
         if (space_len(text, at) == 0) break;
-        text = maki_str_to(text, at);
+        text = maki_str_prefix(text, at);
     }
     return text;
 }

@@ -56,7 +56,7 @@ typedef struct maki_text_kernels {
     /* The length of the container that begins at at[0], in valid JSON; n when it does not end in these bytes. */
     size_t (*container_len)(const char *at, size_t n);
     /* The length in units of the escaped bytes of a valid JSON string. */
-    uint64_t (*escaped_units)(const char *at, size_t n);
+    uint64_t (*escaped_utf16_len)(const char *at, size_t n);
     /* The length of the longest valid UTF-8 prefix, n if all is valid. */
     size_t (*utf8_valid_len)(const char *at, size_t n);
 } maki_text_kernels;

@@ -334,7 +334,7 @@ const maki_text_kernels maki_text_avx2 = {
     .skip_string = avx2_skip_string,
     .string_end = avx2_string_end,
     .container_len = avx2_container_len,
-    .escaped_units = avx2_escaped_units,
+    .escaped_utf16_len = avx2_escaped_units,
     .utf8_valid_len = avx2_utf8_valid_len,
 };
 

@@ -7,8 +7,8 @@
 static bool parse_digits(maki_str *text, size_t digits, long *value)
 {
     uint64_t n;
-    if (text->len < digits || !maki_str_number(maki_str_to(*text, digits), &n)) return false;
-    *text = maki_str_from(*text, digits);
+    if (text->len < digits || !maki_str_number(maki_str_prefix(*text, digits), &n)) return false;
+    *text = maki_str_skip(*text, digits);
     *value = (long)n;
     return true;
 }
@@ -16,7 +16,7 @@ static bool parse_digits(maki_str *text, size_t digits, long *value)
 static bool parse_char(maki_str *text, char c)
 {
     if (text->len == 0 || text->ptr[0] != c) return false;
-    *text = maki_str_from(*text, 1);
+    *text = maki_str_skip(*text, 1);
     return true;
 }
 

@@ -85,7 +85,7 @@ static const maki_logger *open_log(maki_chat *chat)
     chat->logger =
         (maki_logger){ chat->env->clock, maki_fd_sink_of(&chat->output.notes), MAKI_INFO };
     maki_level_parse(maki_config_text(chat->config, "log.level"), &chat->logger.min_level);
-    maki_use_log(chat->m, chat->logger.sink, NULL);
+    maki_set_logger(chat->m, chat->logger.sink, NULL);
     return &chat->logger;
 }
 
@@ -103,8 +103,8 @@ static maki_status open_engine(maki_chat *chat, bool background, maki_err *err)
     maki_options options = { sizeof options, *chat->env, MAKI_MAX_MEMORY, chat->home };
     maki_status st = maki_open(&options, &chat->m, err);
     if (st != MAKI_OK) return st;
-    maki_use_config(chat->m, chat->config);
-    maki_use_cancel(chat->m, interrupted, NULL);
+    maki_set_config(chat->m, chat->config);
+    maki_set_cancel(chat->m, interrupted, NULL);
     maki_turns_options turns = { .env = chat->env,
                                  .config = chat->config,
                                  .home = chat->home,
@@ -112,7 +112,7 @@ static maki_status open_engine(maki_chat *chat, bool background, maki_err *err)
                                  .durability = MAKI_DURABILITY_SYNC,
                                  .background = background };
     st = maki_turns_open(&turns, &chat->turns, err);
-    if (st == MAKI_OK) maki_use_model(chat->m, maki_turns_model(chat->turns));
+    if (st == MAKI_OK) maki_set_model(chat->m, maki_turns_model(chat->turns));
     return st;
 }
 

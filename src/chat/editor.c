@@ -97,7 +97,7 @@ static maki_str truncate_columns(maki_str text, unsigned width)
         used += maki_text_wrap_columns(maki_utf8_decode(text, offset, &len));
         if (used >= width) break;
     }
-    return maki_str_to(text, offset);
+    return maki_str_prefix(text, offset);
 }
 
 static void draw_bar(maki_editor *e)

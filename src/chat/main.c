@@ -66,7 +66,7 @@ static bool is_continued(maki_str line)
 static bool next_line(maki_buf *in, size_t *offset, maki_str *line)
 {
     for (;;) {
-        maki_str rest = maki_str_from(maki_buf_str(in), *offset);
+        maki_str rest = maki_str_skip(maki_buf_str(in), *offset);
         if (maki_str_take(&rest, '\n', line)) {
             *offset += line->len + 1;
             return true;

@@ -72,12 +72,12 @@ bool maki_slash_command_is(maki_str line)
 static maki_str next_word(maki_str *rest)
 {
     while (rest->len && isspace((unsigned char)rest->ptr[0]))
-        *rest = maki_str_from(*rest, 1);
+        *rest = maki_str_skip(*rest, 1);
     size_t n = 0;
     while (n < rest->len && !isspace((unsigned char)rest->ptr[n]))
         n++;
-    maki_str word = maki_str_to(*rest, n);
-    *rest = maki_str_from(*rest, n);
+    maki_str word = maki_str_prefix(*rest, n);
+    *rest = maki_str_skip(*rest, n);
     return word;
 }
 
@@ -87,10 +87,10 @@ static maki_str cut_number(maki_str *rest)
     size_t n = 0;
     while (n < rest->len && isdigit((unsigned char)rest->ptr[n]))
         n++;
-    maki_str number = maki_str_to(*rest, n < 16 ? n : 0);
-    *rest = maki_str_from(*rest, n);
+    maki_str number = maki_str_prefix(*rest, n < 16 ? n : 0);
+    *rest = maki_str_skip(*rest, n);
     while (number.len > 1 && number.ptr[0] == '0')
-        number = maki_str_from(number, 1);
+        number = maki_str_skip(number, 1);
     return number;
 }
 
@@ -104,7 +104,7 @@ static bool put_argument(const maki_slash_command *command, size_t n, maki_jw *w
     maki_str text = command->arguments[n], seq = { "", 0 }, ev = { "", 0 };
     if (number) seq = cut_number(&text);
     bool has_ev = revision && text.len && text.ptr[0] == ':';
-    if (has_ev) text = maki_str_from(text, 1);
+    if (has_ev) text = maki_str_skip(text, 1);
     if (has_ev) ev = cut_number(&text);
     if (number && (!seq.len || text.len || (has_ev && !ev.len))) return false;
     if (!w) return true;
@@ -120,7 +120,7 @@ static maki_status find_row(maki_str name, maki_slash_command *out, maki_err *er
 {
     maki_suggest nearest = maki_suggest_for(name);
     for (size_t i = 0; maki_slash_command_at(i, out); i++) {
-        if (maki_str_is(name, maki_str_of(out->row->name))) return MAKI_OK;
+        if (maki_str_equal(name, maki_str_of(out->row->name))) return MAKI_OK;
         maki_suggest_candidate(&nearest, maki_str_of(out->row->name));
     }
     bool near = nearest.found.len > 0;
@@ -135,7 +135,7 @@ static maki_status find_row(maki_str name, maki_slash_command *out, maki_err *er
 maki_status maki_slash_command_parse(maki_str line, maki_slash_command *out, maki_err *err)
 {
     char usage[MAKI_SLASH_COMMAND_FIELDS];
-    maki_str rest = maki_str_from(line, 1), name = next_word(&rest), word;
+    maki_str rest = maki_str_skip(line, 1), name = next_word(&rest), word;
     maki_status st = find_row(name, out, err);
     if (st != MAKI_OK) return st;
     bool valid = true;

@@ -353,7 +353,7 @@ static int run(int argc, char **argv)
     launch p = { 0 };
     int separator = 2;
     size_t positional;
-    p.agent = argc > 1 ? MAKI_ROW_NAMED(agents, maki_str_of(argv[1])) : NULL;
+    p.agent = argc > 1 ? MAKI_TABLE_FIND(agents, maki_str_of(argv[1])) : NULL;
     if (!p.agent)
         return cli_unknown("connect", "agent", argc > 1 ? argv[1] : "",
                            "claude|codex|opencode|pi|qwen|gemini");

@@ -221,7 +221,7 @@ static bool has_provider(const cli_url *url)
     maki_buf answer = cli_buf();
     int status = cli_http_request(url, "GET", "/u/demo/v1/models", "", (maki_str){ "", 0 }, &answer,
                                   &(maki_err){ 0 });
-    bool fake = status == 200 && maki_str_has(cli_text(&answer), MAKI_LIT("\"fake\""));
+    bool fake = status == 200 && maki_str_contains(cli_text(&answer), MAKI_LIT("\"fake\""));
     maki_buf_free(&answer);
     return fake;
 }

@@ -96,7 +96,7 @@ static int find_model(maki *m, const char *model, token_counter *out)
         code = cli_fail("tokens --model", &err);
     } else {
         maki_json_text_field(answer, "encoding", name, sizeof name);
-        out->encoding = maki_encoding_named(name);
+        out->encoding = maki_encoding_find(name);
         out->factor = maki_json_number_field(answer, "factor");
         out->error = maki_json_number_field(answer, "error");
         out->exact = out->error == 0;
@@ -111,7 +111,7 @@ static int select_counter(const arguments *a, token_counter *out)
     maki *m = NULL;
     maki_err err = { 0 };
     const char *name = a->encoding ? a->encoding : "o200k_base";
-    *out = (token_counter){ .encoding = maki_encoding_named(name), .factor = 1, .exact = true };
+    *out = (token_counter){ .encoding = maki_encoding_find(name), .factor = 1, .exact = true };
     if (a->model) {
         if (maki_open(NULL, &m, &err) != MAKI_OK) return cli_fail("tokens", &err);
         int code = find_model(m, a->model, out);

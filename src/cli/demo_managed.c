@@ -123,7 +123,7 @@ static int append_rows(managed *m)
     maki_buf messages = cli_buf();
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&messages), NULL);
-    maki_jw_array(&w);
+    maki_jw_begin_array(&w);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         write_row(&w, &rows[i], (int)i);
         if (rows[i].tool) write_result(&w, (int)i);

@@ -35,5 +35,5 @@ static maki_status load_and_find(const maki_model *self, const maki_model_name *
 void cli_use_model(cli_handle *h)
 {
     h->model = (maki_model){ .find = load_and_find, .ctx = h };
-    maki_use_model(h->m, &h->model);
+    maki_set_model(h->m, &h->model);
 }

@@ -51,7 +51,7 @@ static void open_log(cli_handle *h)
     if (maki_config_find_value(h->config, "log.level", &level) &&
         level.source != MAKI_CONFIG_DEFAULT)
         h->log.write = write_stderr;
-    if (h->log.write) maki_use_log(h->m, h->log, NULL);
+    if (h->log.write) maki_set_logger(h->m, h->log, NULL);
 }
 
 int cli_open(cli_handle *h, const char *doing)
@@ -64,7 +64,7 @@ int cli_open(cli_handle *h, const char *doing)
         cli_close(h);
         return cli_fail(doing, &err);
     }
-    maki_use_config(h->m, h->config);
+    maki_set_config(h->m, h->config);
     open_log(h);
     cli_use_model(h);
     cli_progress_watch(h->m, &h->progress);
@@ -96,5 +96,5 @@ void cli_cancel_on_interrupt(cli_handle *h)
 {
     struct sigaction action = { .sa_handler = on_interrupt, .sa_flags = (int)SA_RESETHAND };
     sigaction(SIGINT, &action, NULL);
-    maki_use_cancel(h->m, was_interrupted, NULL);
+    maki_set_cancel(h->m, was_interrupted, NULL);
 }

@@ -58,5 +58,5 @@ static maki_status on_counting(void *ctx, uint64_t done, uint64_t total)
 void cli_progress_watch(maki *m, cli_progress *progress)
 {
     cli_progress_start(progress);
-    maki_use_progress(m, on_counting, progress);
+    maki_set_progress(m, on_counting, progress);
 }

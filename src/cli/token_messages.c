@@ -78,7 +78,7 @@ static maki_status count_field(counting *c, const char *field, const char *befor
     maki_jw w;
     maki_buf_clear(&c->input);
     maki_jw_init(&w, maki_buf_sink(&c->input), &c->file->counted.err);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_jw_field_string(&w, c->field, maki_str_of(c->name));
     maki_jw_key(&w, maki_str_of(field));
     maki_jw_begin_value(&w);

@@ -38,7 +38,7 @@ static bool parse_digits(maki_str text, double max, double *out, maki_str *rest)
     }
     if (i == 0 || text.ptr[i - 1] == '_') return false;
     *out = n;
-    *rest = maki_str_from(text, i);
+    *rest = maki_str_skip(text, i);
     return true;
 }
 
@@ -47,7 +47,7 @@ bool maki_amount_integer(maki_str text, double *out)
     double n = 0;
     bool negative = text.len && text.ptr[0] == '-';
     maki_str rest;
-    if (!parse_digits(maki_str_from(text, negative), 9007199254740992.0, &n, &rest) || rest.len) {
+    if (!parse_digits(maki_str_skip(text, negative), 9007199254740992.0, &n, &rest) || rest.len) {
         return false;
     }
     *out = negative ? -n : n;

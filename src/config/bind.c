@@ -39,7 +39,7 @@ static bool is_inline(const maki_setting_path *at)
 static maki_str path_in_file(binder *b, const maki_setting_path *at)
 {
     maki_str path = maki_setting_path_format(at, at->pattern, b->arena);
-    if (is_inline(at) && path.len) return maki_str_from(path, strlen("policies."));
+    if (is_inline(at) && path.len) return maki_str_skip(path, strlen("policies."));
     if (!at->editor.len) return path;
     if (!path.len) return at->editor;
     return maki_arena_print(b->arena, "%.*s.%.*s", MAKI_PRINTED(at->editor), MAKI_PRINTED(path));
@@ -50,7 +50,7 @@ static maki_str path_in_file(binder *b, const maki_setting_path *at)
 maki_value *maki_config_value_at(const maki_config *config, maki_str path)
 {
     for (size_t i = 0; i < config->count; i++) {
-        if (maki_str_is(config->values[i].path, path)) return &config->values[i];
+        if (maki_str_equal(config->values[i].path, path)) return &config->values[i];
     }
     return NULL;
 }
@@ -71,7 +71,7 @@ static void add_value(binder *b, const maki_value *value)
         return;
     }
     if (maki_value_same(existing, value)) return;
-    if (maki_str_is(existing->written, value->written)) {
+    if (maki_str_equal(existing->written, value->written)) {
         maki_problem_add(b->problems, value->at,
                          "%.*s has another value on line %zu; remove one of them",
                          MAKI_PRINTED(value->written), existing->at.line);
@@ -100,7 +100,7 @@ static maki_value new_value(maki_arena *arena, const maki_setting_path *at,
 static maki_value value_for(binder *b, const maki_setting_path *at, maki_text_position position)
 {
     const maki_config_setting *row = maki_setting_path_setting(at);
-    if (row->type == MAKI_CONFIG_ALIAS) row = maki_setting_named(maki_str_of(row->choices));
+    if (row->type == MAKI_CONFIG_ALIAS) row = maki_setting_find(maki_str_of(row->choices));
     maki_value value = new_value(b->arena, at, row);
     value.written = path_in_file(b, at);
     value.source = MAKI_CONFIG_FILE;
@@ -149,9 +149,10 @@ static maki_str unknown_part(const maki_setting_path *from, maki_str key, maki_s
     maki_setting_path next;
     *at = *from;
     for (size_t i = 1; i + 1 < key.len; i++) {
-        if (key.ptr[i] != '.' || !maki_setting_path_step(at, maki_str_to(key, i), &next)) continue;
+        if (key.ptr[i] != '.' || !maki_setting_path_step(at, maki_str_prefix(key, i), &next))
+            continue;
         *at = next;
-        key = maki_str_from(key, i + 1);
+        key = maki_str_skip(key, i + 1);
         i = 0;
     }
     return key;
@@ -242,7 +243,7 @@ static void bind_scalar(binder *b, const maki_setting_path *at, const maki_yaml_
         return;
     }
     maki_value value = value_for(b, at, node->at);
-    bool literal = node->quoted && !maki_str_has(node->text, MAKI_LIT("${"));
+    bool literal = node->quoted && !maki_str_contains(node->text, MAKI_LIT("${"));
     maki_str text;
     if (!expand(b, node->at, &value, node->text, &text)) return;
     maki_str error =
@@ -327,7 +328,7 @@ static const char *name_error(const maki_setting_path *at)
         if (!maki_str_starts(at->pattern, MAKI_LIT("agents")) || (c != '/' && c != ':')) continue;
         return "is not a valid agent name: / and : are not allowed";
     }
-    bool dots = maki_str_is(name, MAKI_LIT(".")) || maki_str_is(name, MAKI_LIT(".."));
+    bool dots = maki_str_equal(name, MAKI_LIT(".")) || maki_str_equal(name, MAKI_LIT(".."));
     return dots ? "is not a valid name" : NULL;
 }
 

@@ -153,7 +153,7 @@ static bool name_below(const maki_setting_path *at, const maki_value *value, mak
     const char *after = path.ptr + at->pattern.len;
     if (after[0] != '.' || !strchr("*#", after[1])) return false;
     for (size_t i = 0; i < at->count; i++) {
-        if (!maki_str_is(value->names[i], at->names[i])) return false;
+        if (!maki_str_equal(value->names[i], at->names[i])) return false;
     }
     *name = value->names[at->count];
     return true;
@@ -169,7 +169,7 @@ bool maki_config_next_name(const maki_config *config, const char *path, size_t *
         bool duplicate = false;
         if (!name_below(&at, &config->values[*cursor], name)) continue;
         for (size_t i = 0; i < *cursor && !duplicate; i++) {
-            duplicate = name_below(&at, &config->values[i], &other) && maki_str_is(other, *name);
+            duplicate = name_below(&at, &config->values[i], &other) && maki_str_equal(other, *name);
         }
         if (duplicate) continue;
         ++*cursor;

@@ -17,11 +17,11 @@ static bool find_password(maki_str text, size_t *from, size_t *to)
 {
     const char *slashes = text.len ? memmem(text.ptr, text.len, "://", 3) : NULL;
     if (!slashes) return false;
-    maki_str rest = maki_str_from(text, (size_t)(slashes + 3 - text.ptr));
+    maki_str rest = maki_str_skip(text, (size_t)(slashes + 3 - text.ptr));
     size_t authority_len = 0;
     while (authority_len < rest.len && !strchr("/?#", rest.ptr[authority_len]))
         authority_len++;
-    const char *at = maki_str_last(maki_str_to(rest, authority_len), '@');
+    const char *at = maki_str_last(maki_str_prefix(rest, authority_len), '@');
     const char *colon = at ? memchr(rest.ptr, ':', (size_t)(at - rest.ptr)) : NULL;
     if (!colon) return false;
     *from = (size_t)(colon + 1 - text.ptr);
@@ -95,7 +95,7 @@ static void write_typed_value(maki_jw *w, const maki_value *value)
     case MAKI_CONFIG_NUMBER: maki_jw_double(w, value->number); break;
     case MAKI_CONFIG_LIST:
     case MAKI_CONFIG_ADDRESSES:
-        maki_jw_array(w);
+        maki_jw_begin_array(w);
         for (size_t i = 0; i < value->count; i++)
             maki_jw_string(w, value->items[i]);
         maki_jw_end_array(w);

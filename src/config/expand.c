@@ -13,7 +13,7 @@ bool maki_variable(char *const *environment, maki_str name, maki_str *value)
     for (size_t i = 0; environment && environment[i]; i++) {
         maki_str entry = maki_str_of(environment[i]);
         if (!maki_str_starts(entry, name) || entry.ptr[name.len] != '=') continue;
-        *value = maki_str_from(entry, name.len + 1);
+        *value = maki_str_skip(entry, name.len + 1);
         return true;
     }
     return false;
@@ -32,7 +32,7 @@ static size_t name_len(maki_str text)
 static maki_str expand_reference(maki_str text, char *const *environment, maki_expanded *out,
                                  size_t *len)
 {
-    maki_str value = { "", 0 }, inside = maki_str_from(text, 2);
+    maki_str value = { "", 0 }, inside = maki_str_skip(text, 2);
     const char *end = memchr(inside.ptr, '}', inside.len);
     if (!end) {
         out->error = "${ is not closed by }; write $${ for a literal ${";
@@ -40,7 +40,8 @@ static maki_str expand_reference(maki_str text, char *const *environment, maki_e
     }
     *len = (size_t)(end + 1 - text.ptr);
     inside.len = (size_t)(end - inside.ptr);
-    maki_str name = maki_str_to(inside, name_len(inside)), rest = maki_str_from(inside, name.len);
+    maki_str name = maki_str_prefix(inside, name_len(inside)),
+             rest = maki_str_skip(inside, name.len);
     bool has_default = maki_str_starts(rest, MAKI_LIT(":-"));
     if (name.len == 0 || (rest.len && !has_default)) {
         out->error = "expected ${NAME} or ${NAME:-default}";
@@ -52,7 +53,7 @@ static maki_str expand_reference(maki_str text, char *const *environment, maki_e
         return value;
     }
     if (!has_default && out->missing.len == 0) out->missing = name;
-    return has_default ? maki_str_from(rest, 2) : (maki_str){ "", 0 };
+    return has_default ? maki_str_skip(rest, 2) : (maki_str){ "", 0 };
 }
 
 /* Expand into `to`, or with `to` NULL only measure; returns the length. */
@@ -60,7 +61,7 @@ static size_t expand_into(maki_str text, char *const *environment, maki_expanded
 {
     size_t fill = 0;
     while (text.len && !out->error) {
-        maki_str piece = maki_str_to(text, 1);
+        maki_str piece = maki_str_prefix(text, 1);
         size_t consumed = 1;
         if (maki_str_starts(text, MAKI_LIT("$${"))) {
             piece = (maki_str){ "${", 2 };
@@ -70,7 +71,7 @@ static size_t expand_into(maki_str text, char *const *environment, maki_expanded
         }
         if (to && piece.len) memcpy(to + fill, piece.ptr, piece.len);
         fill += piece.len;
-        text = maki_str_from(text, consumed);
+        text = maki_str_skip(text, consumed);
     }
     return fill;
 }

@@ -24,7 +24,7 @@ static const maki_yaml_node *node_at(const maki_yaml_node *node, maki_str key)
     char number[24];
     for (const maki_yaml_item *i = node ? node->first : NULL; i; i = i->next, n++) {
         snprintf(number, sizeof number, "%zu", n);
-        if (maki_str_is(node->kind == MAKI_YAML_LIST ? maki_str_of(number) : i->key, key))
+        if (maki_str_equal(node->kind == MAKI_YAML_LIST ? maki_str_of(number) : i->key, key))
             return i->value;
     }
     return NULL;
@@ -43,7 +43,7 @@ static bool add_candidates(const maki_config *config, const char *directory, mak
 {
     maki_str other;
     for (size_t cursor = 0; maki_config_next_name(config, directory, &cursor, &other);) {
-        if (maki_str_is(other, name)) return true;
+        if (maki_str_equal(other, name)) return true;
         maki_suggest_candidate(nearest, other);
     }
     return false;
@@ -55,7 +55,7 @@ static void check_reference(const maki_config *config, const maki_yaml_node *top
 {
     maki_suggest nearest = maki_suggest_for(value->text);
     for (maki_str name; maki_words_next(&known, &name);) {
-        if (maki_str_is(name, value->text)) return;
+        if (maki_str_equal(name, value->text)) return;
         maki_suggest_candidate(&nearest, name);
     }
     if (add_candidates(config, directory, value->text, &nearest)) return;
@@ -194,7 +194,7 @@ static void check_upstreams(const maki_config *config, const maki_yaml_node *top
 static void check_storage(const maki_config *config, maki_problems *problems)
 {
     const maki_value *storage = maki_config_value_at(config, MAKI_LIT("memory.storage"));
-    if (!storage || !maki_str_is(storage->text, MAKI_LIT("lancedb"))) return;
+    if (!storage || !maki_str_equal(storage->text, MAKI_LIT("lancedb"))) return;
     maki_problem_warn(problems, storage->at,
                       "memory.storage: lancedb is not built in; sqlite-vec is used");
 }

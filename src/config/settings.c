@@ -248,11 +248,11 @@ const maki_config_setting *maki_setting_at(size_t index)
     return NULL;
 }
 
-const maki_config_setting *maki_setting_named(maki_str path)
+const maki_config_setting *maki_setting_find(maki_str path)
 {
     const maki_config_setting *row;
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
-        if (maki_str_is(path, maki_str_of(row->path))) return row;
+        if (maki_str_equal(path, maki_str_of(row->path))) return row;
     }
     return NULL;
 }
@@ -267,12 +267,12 @@ static maki_str segment_after(const maki_setting_path *at, const maki_config_set
     maki_str path = maki_str_of(row->path);
     if (at->editor.len && !row->editor) return (maki_str){ "", 0 };
     if (!maki_str_starts(path, at->pattern)) return (maki_str){ "", 0 };
-    path = maki_str_from(path, at->pattern.len);
+    path = maki_str_skip(path, at->pattern.len);
     if (at->pattern.len) {
         if (path.len == 0 || path.ptr[0] != '.') return (maki_str){ "", 0 };
-        path = maki_str_from(path, 1);
+        path = maki_str_skip(path, 1);
     }
-    return maki_str_to(path, strcspn(path.ptr, "."));
+    return maki_str_prefix(path, strcspn(path.ptr, "."));
 }
 
 /* Append exactly this segment of the table to `at`; false: no row has it. */
@@ -281,7 +281,7 @@ static bool step_exact(const maki_setting_path *at, maki_str segment, maki_setti
     const maki_config_setting *row;
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
         maki_str next_segment = segment_after(at, row);
-        if (next_segment.len == 0 || !maki_str_is(next_segment, segment)) continue;
+        if (next_segment.len == 0 || !maki_str_equal(next_segment, segment)) continue;
         maki_setting_path next = *at; /* `out` may be `at` */
         next.pattern =
             (maki_str){ row->path, (size_t)(next_segment.ptr + next_segment.len - row->path) };
@@ -309,10 +309,10 @@ static bool step_name(const maki_setting_path *at, maki_str name, maki_setting_p
 /* Append one segment: a key of the table, an editor's prefix at the root, or a name. */
 static bool step_segment(const maki_setting_path *at, maki_str key, maki_setting_path *out)
 {
-    bool wildcard = maki_str_is(key, MAKI_LIT("*")) || maki_str_is(key, MAKI_LIT("#"));
+    bool wildcard = maki_str_equal(key, MAKI_LIT("*")) || maki_str_equal(key, MAKI_LIT("#"));
     if (!wildcard && step_exact(at, key, out)) return true;
     if (at->pattern.len == 0 && !at->editor.len &&
-        (maki_str_is(key, MAKI_LIT("rooCode")) || maki_str_is(key, MAKI_LIT("roo-code")))) {
+        (maki_str_equal(key, MAKI_LIT("rooCode")) || maki_str_equal(key, MAKI_LIT("roo-code")))) {
         *out = (maki_setting_path){ .pattern = { "", 0 }, .editor = key };
         return true;
     }
@@ -332,8 +332,8 @@ bool maki_setting_path_step(const maki_setting_path *at, maki_str key, maki_sett
     maki_setting_path from = *at, next;
     if (count_dots(key) == 0 || count_dots(key) > SPLIT_MAX) return step_segment(&from, key, out);
     for (size_t i = 1; i + 1 < key.len; i++) {
-        if (key.ptr[i] != '.' || !step_segment(&from, maki_str_to(key, i), &next)) continue;
-        if (maki_setting_path_step(&next, maki_str_from(key, i + 1), out)) return true;
+        if (key.ptr[i] != '.' || !step_segment(&from, maki_str_prefix(key, i), &next)) continue;
+        if (maki_setting_path_step(&next, maki_str_skip(key, i + 1), out)) return true;
     }
     return step_name(&from, key, out);
 }
@@ -346,7 +346,7 @@ bool maki_setting_path_parse(maki_str path, maki_setting_path *out)
 
 const maki_config_setting *maki_setting_path_setting(const maki_setting_path *at)
 {
-    return maki_setting_named(at->pattern);
+    return maki_setting_find(at->pattern);
 }
 
 bool maki_setting_path_has(const maki_setting_path *at, const char *segment)
@@ -383,7 +383,7 @@ bool maki_setting_path_key(const maki_setting_path *at, size_t n, maki_str *key)
     maki_str last = { "", 0 };
     for (size_t i = 0; (row = maki_setting_at(i)) != NULL; i++) {
         maki_str segment = segment_after(at, row);
-        if (segment.len == 0 || strchr("*#", segment.ptr[0]) || maki_str_is(segment, last))
+        if (segment.len == 0 || strchr("*#", segment.ptr[0]) || maki_str_equal(segment, last))
             continue;
         last = segment; /* rows with a common prefix are adjacent */
         if (n-- > 0) continue;

@@ -40,6 +40,6 @@ bool maki_setting_path_key(const maki_setting_path *at, size_t n, maki_str *key)
 /* All rows by index; NULL after the last. */
 const maki_config_setting *maki_setting_at(size_t index);
 /* The row with exactly this path. */
-const maki_config_setting *maki_setting_named(maki_str path);
+const maki_config_setting *maki_setting_find(maki_str path);
 
 #endif

@@ -128,8 +128,8 @@ static bool is_address(maki_str text)
 {
     const char *colon = maki_str_last(text, ':');
     if (!colon || colon == text.ptr) return false;
-    maki_str host = maki_str_to(text, (size_t)(colon - text.ptr));
-    maki_str port = maki_str_from(text, host.len + 1);
+    maki_str host = maki_str_prefix(text, (size_t)(colon - text.ptr));
+    maki_str port = maki_str_skip(text, host.len + 1);
     double n = 0;
     bool ipv6 = host.ptr[0] == '[' && host.ptr[host.len - 1] == ']';
     if (!ipv6 && memchr(host.ptr, ':', host.len)) return false;
@@ -215,8 +215,8 @@ bool maki_value_same(const maki_value *a, const maki_value *b)
 {
     if (a->row != b->row || a->count != b->count || a->number != b->number) return false;
     for (size_t i = 0; i < a->count; i++) {
-        if (!maki_str_is(a->items[i], b->items[i])) return false;
+        if (!maki_str_equal(a->items[i], b->items[i])) return false;
     }
     bool by_number = a->row->type == MAKI_CONFIG_FLAG || a->row->max != 0 || a->row->min != 0;
-    return a->count || by_number || maki_str_is(a->text, b->text);
+    return a->count || by_number || maki_str_equal(a->text, b->text);
 }

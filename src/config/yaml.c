@@ -74,7 +74,7 @@ bool maki_yaml_is_null(const maki_yaml_node *node)
 static const maki_yaml_item *find_key(const maki_yaml_node *map, maki_str key)
 {
     const maki_yaml_item *item = map->first;
-    while (item && !maki_str_is(item->key, key))
+    while (item && !maki_str_equal(item->key, key))
         item = item->next;
     return item;
 }
@@ -98,7 +98,7 @@ static void add_key(builder *b, maki_yaml_node *map, const maki_yaml_node *scala
 {
     const maki_yaml_item *duplicate = find_key(map, scalar->text);
     maki_str name = maki_problem_quote(b->arena, scalar->text, 60);
-    bool merge = maki_str_is(scalar->text, MAKI_LIT("<<")) && !scalar->quoted;
+    bool merge = maki_str_equal(scalar->text, MAKI_LIT("<<")) && !scalar->quoted;
     if (merge) {
         maki_problem_add(b->problems, scalar->at,
                          "merge keys (<<) are not supported; repeat the settings");
@@ -180,7 +180,7 @@ static void on_alias(builder *b, const yaml_event_t *e)
     maki_str name = maki_str_of((const char *)e->data.alias.anchor);
     maki_str shown = maki_problem_quote(b->arena, name, 40);
     anchor *a = b->anchors;
-    while (a && !maki_str_is(a->name, name))
+    while (a && !maki_str_equal(a->name, name))
         a = a->next;
     if (!a) {
         STOP(b, position_of(e->start_mark), "undefined anchor: no &%.*s above",
@@ -241,14 +241,14 @@ static maki_str line_at(maki_str bytes, maki_text_position position, maki_str *f
     size_t line = 1, i = 0;
     while (i < bytes.len && line < position.line)
         line += bytes.ptr[i++] == '\n';
-    maki_str rest = maki_str_from(bytes, i);
+    maki_str rest = maki_str_skip(bytes, i);
     const char *end = rest.len ? memchr(rest.ptr, '\n', rest.len) : NULL;
     if (end) rest.len = (size_t)(end - rest.ptr);
     *from = rest;
     for (size_t column = 1; from->len && column < position.column; column++) {
         size_t len = 1;
         (void)maki_utf8_decode(*from, 0, &len);
-        *from = maki_str_from(*from, len);
+        *from = maki_str_skip(*from, len);
     }
     return rest;
 }
@@ -270,7 +270,7 @@ static const char *hint(const char *problem, maki_str line, maki_str from)
     if (from.len && from.ptr[0] == '\t')
         return "; tabs are not allowed as indentation in YAML: use spaces";
     if (from.len && strchr("%@`", from.ptr[0])) return "; put the value in quotes";
-    if (flow && maki_str_has(line, MAKI_LIT("${")))
+    if (flow && maki_str_contains(line, MAKI_LIT("${")))
         return "; in braces and brackets \"${...}\" needs quotes";
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (strstr(problem, rows[i].problem)) return rows[i].hint;

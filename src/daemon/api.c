@@ -39,7 +39,7 @@ typedef struct job {
     maki_conn *conn; /* NULL: the client disconnected */
     maki_spool body, answer;
     maki_api_routes_request request; /* spans into `text` */
-    maki_api_routes_reply reply;
+    maki_api_routes_response response;
     uint64_t sent;
     size_t size;
     char text[];
@@ -90,7 +90,7 @@ static void job_free(job *j)
 static void send_pending(job *j)
 {
     char chunk[CHUNK_SIZE];
-    while (j->sent < j->answer.size && maki_conn_waiting(j->conn) < PENDING_MAX) {
+    while (j->sent < j->answer.size && maki_conn_unsent_bytes(j->conn) < PENDING_MAX) {
         size_t got = 0;
         maki_status st = maki_spool_read(&j->answer, j->sent, chunk, sizeof chunk, &got, NULL);
         if (st != MAKI_OK || got == 0) {
@@ -102,7 +102,7 @@ static void send_pending(job *j)
         j->sent += got;
     }
     if (j->sent < j->answer.size) return;
-    maki_conn_end(j->conn);
+    maki_conn_end_response(j->conn);
     job_free(j);
 }
 
@@ -114,20 +114,21 @@ static void on_answered(maki_queue_item *item)
         job_free(j);
         return;
     }
-    int n = snprintf(fields, sizeof fields, "Content-Type: %s\r\n%s", j->reply.type,
-                     j->reply.fields ? j->reply.fields : "");
+    int n = snprintf(fields, sizeof fields, "Content-Type: %s\r\n%s", j->response.type,
+                     j->response.fields ? j->response.fields : "");
     assert((size_t)n < sizeof fields); /* `fields` are constants */
     maki_str lines = { fields, (size_t)n };
-    if (j->reply.events && !maki_conn_head_only(j->conn)) { /* a reply to HEAD has no body */
+    if (j->response.events &&
+        !maki_conn_is_head_request(j->conn)) { /* a response to HEAD has no body */
         if (!maki_broadcast_add(j->api->broadcast, j->conn, lines)) {
             maki_conn_fail(j->conn, 500, "no_memory", "out of memory");
         }
         job_free(j);
         return;
     }
-    maki_conn_start(j->conn,
-                    &(maki_reply){ .status = j->reply.status,
-                                   .reason = maki_str_of(maki_http_reason(j->reply.status)),
+    maki_conn_begin_response(
+        j->conn, &(maki_response){ .status = j->response.status,
+                                   .reason = maki_str_of(maki_http_reason(j->response.status)),
                                    .fields = lines,
                                    .framing = MAKI_FRAME_LENGTH,
                                    .length = j->answer.size });
@@ -164,17 +165,17 @@ static void on_drained(maki_request_handler *handler, maki_conn *conn)
     send_pending((job *)handler); /* the answer has begun: the loop owns the job again */
 }
 
-static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
+static void on_aborted(maki_request_handler *handler, maki_conn *conn, maki_status reason)
 {
     job *j = (job *)handler;
     (void)reason;
-    bool owned_by_loop = !maki_conn_body_ended(conn) || maki_conn_started(conn);
+    bool owned_by_loop = !maki_conn_body_ended(conn) || maki_conn_response_started(conn);
     j->conn = NULL;
     if (owned_by_loop) job_free(j); /* else a worker owns it: on_answered() frees it */
 }
 
 static const maki_request_handler_callbacks callbacks = { on_body, on_body_end, on_drained,
-                                                          on_gone };
+                                                          on_aborted };
 
 void maki_api_begin(maki_api *api, maki_conn *conn, const maki_http_head *head,
                     const maki_route_path *path)
@@ -211,11 +212,11 @@ void maki_api_answer(maki_api *api, maki_conn *conn, maki_str method, maki_str p
 static void answer(const worker *w, job *j)
 {
     maki_err err;
-    j->reply = (maki_api_routes_reply){
+    j->response = (maki_api_routes_response){
         .status = 500, .type = "application/json", .fields = "", .body = &j->answer
     };
     if (maki_spool_text(&j->body, &j->request.body, &err) == MAKI_OK)
-        maki_api_routes_answer(w->routes, &j->request, &j->reply);
+        maki_api_routes_answer(w->routes, &j->request, &j->response);
     maki_queue_push(w->api->loop, &j->item);
 }
 

@@ -1,6 +1,6 @@
 /* api_routes.c -- one function for each route: operations, sessions, token counts, metrics, health, events, the page.
  *
- * Each writes its reply's body into the spool; an error replaces what was written.  File paths in the input of
+ * Each writes its response's body into the spool; an error replaces what was written.  File paths in the input of
  * operations are refused: a client of the daemon may lack the right to read the files of its user. */
 #include "daemon/api_routes.h"
 
@@ -48,12 +48,13 @@ maki_status maki_api_routes_open(const maki_env *env, const maki_api_routes_opti
                                              .config = options->config,
                                              .logger = options->logger };
     routes->model = maki_model_of_providers(&routes->sender);
-    maki_use_config(routes->m, options->config);
-    maki_use_model(routes->m, &routes->model);
-    maki_use_events(routes->m, options->on_event, options->on_event_ctx);
+    maki_set_config(routes->m, options->config);
+    maki_set_model(routes->m, &routes->model);
+    maki_set_notify(routes->m, options->on_event, options->on_event_ctx);
     maki_deny_paths(routes->m);
     if (options->logger)
-        maki_use_log(routes->m, options->logger->sink, maki_level_name(options->logger->min_level));
+        maki_set_logger(routes->m, options->logger->sink,
+                        maki_level_name(options->logger->min_level));
     *out = routes;
     return MAKI_OK;
 }
@@ -67,53 +68,53 @@ void maki_api_routes_close(maki_api_routes *routes)
 
 /* ---- answers ----------------------------------------------------------------------------------------- */
 
-static void answer_status(maki_api_routes_reply *reply, maki_status st)
+static void answer_status(maki_api_routes_response *response, maki_status st)
 {
-    reply->status = maki_status_http(st);
-    reply->type = "application/json";
+    response->status = maki_status_http(st);
+    response->type = "application/json";
 }
 
 /* The body becomes this error, in place of what was written. */
-static void answer_error(maki_api_routes_reply *reply, const maki_err *error)
+static void answer_error(maki_api_routes_response *response, const maki_err *error)
 {
     maki_jw w;
-    maki_spool_clear(reply->body);
-    maki_jw_init(&w, maki_spool_sink(reply->body), NULL);
+    maki_spool_clear(response->body);
+    maki_jw_init(&w, maki_spool_sink(response->body), NULL);
     maki_jw_print(&w, "{'error':{'code':%z,'message':%s}}", maki_status_name(error->status),
                   maki_str_of(error->msg));
-    answer_status(reply, error->status);
+    answer_status(response, error->status);
     if (maki_jw_end(&w) != MAKI_OK)
-        maki_spool_clear(reply->body); /* an empty body; the HTTP status is set */
+        maki_spool_clear(response->body); /* an empty body; the HTTP status is set */
 }
 
-static void fail(maki_api_routes_reply *reply, maki_status status, const char *message)
+static void fail(maki_api_routes_response *response, maki_status status, const char *message)
 {
     maki_err error = { 0 };
     maki_fail(&error, status, "%s", message);
-    answer_error(reply, &error);
+    answer_error(response, &error);
 }
 
-static void answer_text(maki_api_routes_reply *reply, const char *type, maki_str text)
+static void answer_text(maki_api_routes_response *response, const char *type, maki_str text)
 {
     maki_err err = { 0 };
-    reply->status = 200;
-    reply->type = type;
-    if (maki_spool_add(reply->body, text, &err) != MAKI_OK) answer_error(reply, &err);
+    response->status = 200;
+    response->type = type;
+    if (maki_spool_add(response->body, text, &err) != MAKI_OK) answer_error(response, &err);
 }
 
 /* ---- operations -------------------------------------------------------------------------------------- */
 
 static void run_op(maki_api_routes *routes, maki_str name, maki_str input,
-                   maki_api_routes_reply *reply)
+                   maki_api_routes_response *response)
 {
     maki_err err = { 0 };
-    maki_status st = maki_op(routes->m, name, input, maki_spool_sink(reply->body), &err);
-    answer_status(reply, st);
-    if (st != MAKI_OK && reply->body->size == 0) answer_error(reply, &err);
+    maki_status st = maki_op(routes->m, name, input, maki_spool_sink(response->body), &err);
+    answer_status(response, st);
+    if (st != MAKI_OK && response->body->size == 0) answer_error(response, &err);
 }
 
 static void post_op(maki_api_routes *routes, const maki_api_routes_request *request, maki_str name,
-                    maki_api_routes_reply *reply)
+                    maki_api_routes_response *response)
 {
     maki_err err = { 0 };
     maki_str body = request->body.len ? request->body : MAKI_LIT("{}");
@@ -122,25 +123,25 @@ static void post_op(maki_api_routes *routes, const maki_api_routes_request *requ
         maki_fail(&err, MAKI_NOTFOUND, "no operation %.*s%s%s; GET /maki/ops lists them",
                   (int)(name.len < 60 ? name.len : 60), name.ptr, near ? "; did you mean " : "",
                   near ? near : "");
-        answer_error(reply, &err);
+        answer_error(response, &err);
     } else {
-        run_op(routes, name, body, reply);
+        run_op(routes, name, body, response);
     }
 }
 
-static void list_ops(maki_api_routes_reply *reply)
+static void list_ops(maki_api_routes_response *response)
 {
     maki_jw w;
     maki_err err = { 0 };
-    maki_jw_init(&w, maki_spool_sink(reply->body), &err);
+    maki_jw_init(&w, maki_spool_sink(response->body), &err);
     maki_jw_print(&w, "{'ops':[");
     for (size_t i = 0; i < maki_op_count(); i++) {
         maki_jw_begin_value(&w);
         if (maki_op_describe(maki_op_at(i), maki_jw_sink(&w), &err) != MAKI_OK) break;
     }
     maki_jw_print(&w, "]}");
-    answer_status(reply, MAKI_OK);
-    if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
+    answer_status(response, MAKI_OK);
+    if (maki_jw_end(&w) != MAKI_OK) answer_error(response, &err);
 }
 
 /* ---- sessions ---------------------------------------------------------------------------------------- */
@@ -155,20 +156,20 @@ static bool is_number(maki_str text)
 
 /* {"FIELD": TEXT, "limit": N} for an operation about sessions. */
 static void sessions_op(maki_api_routes *routes, const char *op, const char *field, maki_str text,
-                        const maki_api_routes_request *request, maki_api_routes_reply *reply)
+                        const maki_api_routes_request *request, maki_api_routes_response *response)
 {
     maki_str limit = maki_query_value(request->query, "limit");
     maki_buf input = maki_buf_new(routes->env.alloc, INPUT_MAX);
     maki_jw w;
     maki_err err = { 0 };
     maki_jw_init(&w, maki_buf_sink(&input), &err);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     if (text.len) maki_jw_field_string(&w, field, text);
     maki_jw_print(&w, "'limit':%v}", is_number(limit) ? limit : MAKI_LIT(""));
     if (maki_jw_end(&w) != MAKI_OK)
-        answer_error(reply, &err);
+        answer_error(response, &err);
     else
-        run_op(routes, maki_str_of(op), maki_buf_str(&input), reply);
+        run_op(routes, maki_str_of(op), maki_buf_str(&input), response);
     maki_buf_free(&input);
 }
 
@@ -177,56 +178,57 @@ static bool is_id(maki_str text)
 {
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        if (!maki_is_word(c) && c != '-' && c != ':' && !(c == '.' && i > 0)) return false;
+        if (!maki_is_word_char(c) && c != '-' && c != ':' && !(c == '.' && i > 0)) return false;
     }
     return text.len > 0 && text.len < ID_MAX;
 }
 
 static void get_session(maki_api_routes *routes, maki_str id,
-                        const maki_api_routes_request *request, maki_api_routes_reply *reply)
+                        const maki_api_routes_request *request, maki_api_routes_response *response)
 {
-    if (is_id(id)) sessions_op(routes, "session.show", "conversation", id, request, reply);
-    if (!is_id(id) || reply->status == maki_status_http(MAKI_DENIED))
-        fail(reply, MAKI_NOTFOUND, "no such session; GET /maki/sessions lists them");
+    if (is_id(id)) sessions_op(routes, "session.show", "conversation", id, request, response);
+    if (!is_id(id) || response->status == maki_status_http(MAKI_DENIED))
+        fail(response, MAKI_NOTFOUND, "no such session; GET /maki/sessions lists them");
 }
 
 /* ---- counting ---------------------------------------------------------------------------------------- */
 
 /* Count the tokens of a request, and answer in the format of its protocol. */
 static void count_tokens(maki_api_routes *routes, const maki_api_routes_request *request,
-                         const maki_route *route, maki_api_routes_reply *reply)
+                         const maki_route *route, maki_api_routes_response *response)
 {
     char text[MAKI_WIRE_COUNT_MAX];
     maki_wire_tokens tokens;
     maki_err err = { 0 };
     if (maki_wire_count(&routes->env, route->protocol, request->body, route->model, &tokens,
                         &err) != MAKI_OK) {
-        answer_error(reply, &err);
+        answer_error(response, &err);
         return;
     }
     size_t n = maki_wire_print_count(route->protocol, tokens.all, text);
-    answer_text(reply, "application/json", (maki_str){ text, n });
+    answer_text(response, "application/json", (maki_str){ text, n });
 }
 
 /* ---- routes ------------------------------------------------------------------------------------------ */
 
-static void get_metrics(maki_api_routes *routes, maki_api_routes_reply *reply)
+static void get_metrics(maki_api_routes *routes, maki_api_routes_response *response)
 {
     maki_err err = { 0 };
-    reply->status = 200;
-    reply->type = "text/plain; version=0.0.4; charset=utf-8";
-    if (maki_metrics_write(routes->options.metrics, maki_spool_sink(reply->body), &err) != MAKI_OK)
-        answer_error(reply, &err);
+    response->status = 200;
+    response->type = "text/plain; version=0.0.4; charset=utf-8";
+    if (maki_metrics_write(routes->options.metrics, maki_spool_sink(response->body), &err) !=
+        MAKI_OK)
+        answer_error(response, &err);
 }
 
-static void get_health(maki_api_routes *routes, maki_api_routes_reply *reply)
+static void get_health(maki_api_routes *routes, maki_api_routes_response *response)
 {
     const maki_api_routes_options *o = &routes->options;
     maki_last_failure failure = maki_last_failure_get(o->failure);
     maki_err err = { 0 }, off;
     maki_jw w;
     bool on = maki_recording_state_is_on(o->recording, &off);
-    maki_jw_init(&w, maki_spool_sink(reply->body), &err);
+    maki_jw_init(&w, maki_spool_sink(response->body), &err);
     maki_jw_print(&w, "{'ok':true,'version':%z,'recording':%b,'why':%z,", maki_version(), on,
                   on ? NULL : off.msg);
     maki_jw_print(&w, "'address':%z,'home':%z,'pid':%i,'started':%i,", o->address, o->home,
@@ -238,86 +240,86 @@ static void get_health(maki_api_routes *routes, maki_api_routes_reply *reply)
         maki_jw_print(&w, "'lastFailure':{'ts':%i,'text':%z}}", failure.ts, failure.text);
     else
         maki_jw_print(&w, "'lastFailure':null}");
-    if (maki_jw_end(&w) != MAKI_OK) answer_error(reply, &err);
+    if (maki_jw_end(&w) != MAKI_OK) answer_error(response, &err);
 }
 
-static void get_events(maki_api_routes_reply *reply)
+static void get_events(maki_api_routes_response *response)
 {
-    reply->events = true;
-    reply->type = "text/event-stream";
-    reply->fields = "Cache-Control: no-store\r\n";
+    response->events = true;
+    response->type = "text/event-stream";
+    response->fields = "Cache-Control: no-store\r\n";
 }
 
-static void post_demo(maki_api_routes *routes, maki_api_routes_reply *reply)
+static void post_demo(maki_api_routes *routes, maki_api_routes_response *response)
 {
     maki_err err = { 0 };
     if (maki_demo_start(routes->options.demo, &err) != MAKI_OK)
-        answer_error(reply, &err);
+        answer_error(response, &err);
     else
-        answer_text(reply, "application/json", MAKI_LIT("{\"playing\":true}"));
+        answer_text(response, "application/json", MAKI_LIT("{\"playing\":true}"));
 }
 
 /* False: no file of the page has this path. */
-static bool get_file(const maki_api_routes_request *request, maki_api_routes_reply *reply)
+static bool get_file(const maki_api_routes_request *request, maki_api_routes_response *response)
 {
     const maki_page_file *file = maki_page_find(request->path);
     if (!file) return false;
     bool gzip = maki_page_accepts_gzip(request->accept_encoding);
     bool cached = maki_page_is_cached(file, request->if_none_match);
-    reply->fields = gzip ? file->gzip_fields : file->fields;
-    answer_text(reply, file->type, cached ? (maki_str){ "", 0 } : maki_page_body(file, gzip));
-    if (cached) reply->status = 304;
+    response->fields = gzip ? file->gzip_fields : file->fields;
+    answer_text(response, file->type, cached ? (maki_str){ "", 0 } : maki_page_body(file, gzip));
+    if (cached) response->status = 304;
     return true;
 }
 
 static void get(maki_api_routes *routes, const maki_api_routes_request *request,
-                maki_api_routes_reply *reply)
+                maki_api_routes_response *response)
 {
     static const maki_str sessions = { "/maki/sessions/", 15 };
     maki_str path = request->path;
-    if (get_file(request, reply)) return;
-    if (maki_str_is(path, MAKI_LIT("/maki/health")))
-        get_health(routes, reply);
-    else if (maki_str_is(path, MAKI_LIT("/maki/metrics")))
-        get_metrics(routes, reply);
-    else if (maki_str_is(path, MAKI_LIT("/maki/events")))
-        get_events(reply);
-    else if (maki_str_is(path, MAKI_LIT("/maki/ops")))
-        list_ops(reply);
-    else if (maki_str_is(path, MAKI_LIT("/maki/sessions")))
+    if (get_file(request, response)) return;
+    if (maki_str_equal(path, MAKI_LIT("/maki/health")))
+        get_health(routes, response);
+    else if (maki_str_equal(path, MAKI_LIT("/maki/metrics")))
+        get_metrics(routes, response);
+    else if (maki_str_equal(path, MAKI_LIT("/maki/events")))
+        get_events(response);
+    else if (maki_str_equal(path, MAKI_LIT("/maki/ops")))
+        list_ops(response);
+    else if (maki_str_equal(path, MAKI_LIT("/maki/sessions")))
         sessions_op(routes, "session.list", "agent", maki_query_value(request->query, "agent"),
-                    request, reply);
+                    request, response);
     else if (maki_str_starts(path, sessions))
-        get_session(routes, maki_str_from(path, sessions.len), request, reply);
+        get_session(routes, maki_str_skip(path, sessions.len), request, response);
     else
-        fail(reply, MAKI_NOTFOUND,
+        fail(response, MAKI_NOTFOUND,
              "nothing is served at this path; / is the page, /maki/ops lists the operations");
 }
 
 void maki_api_routes_answer(maki_api_routes *routes, const maki_api_routes_request *request,
-                            maki_api_routes_reply *reply)
+                            maki_api_routes_response *response)
 {
     static const maki_str ops = { "/maki/ops/", 10 };
-    reply->status = 200;
-    reply->type = "application/json";
-    reply->fields = "";
-    reply->events = false;
-    bool reads = maki_str_is(request->method, MAKI_LIT("GET")) ||
-                 maki_str_is(request->method, MAKI_LIT("HEAD"));
-    bool posts = maki_str_is(request->method, MAKI_LIT("POST"));
+    response->status = 200;
+    response->type = "application/json";
+    response->fields = "";
+    response->events = false;
+    bool reads = maki_str_equal(request->method, MAKI_LIT("GET")) ||
+                 maki_str_equal(request->method, MAKI_LIT("HEAD"));
+    bool posts = maki_str_equal(request->method, MAKI_LIT("POST"));
     maki_route route = maki_route_find(request->method, request->path, true, false);
     if (posts && maki_str_starts(request->path, ops)) {
-        post_op(routes, request, maki_str_from(request->path, ops.len), reply);
-    } else if (posts && maki_str_is(request->path, MAKI_LIT("/maki/demo"))) {
-        post_demo(routes, reply);
+        post_op(routes, request, maki_str_skip(request->path, ops.len), response);
+    } else if (posts && maki_str_equal(request->path, MAKI_LIT("/maki/demo"))) {
+        post_demo(routes, response);
     } else if (route.kind == MAKI_ROUTE_COUNT) {
-        count_tokens(routes, request, &route, reply);
+        count_tokens(routes, request, &route, response);
     } else if (reads) {
-        get(routes, request, reply);
+        get(routes, request, response);
     } else {
-        fail(reply, MAKI_INVALID,
+        fail(response, MAKI_INVALID,
              "only GET is allowed here, or POST under /maki/ops/ and to /maki/demo");
-        reply->status = 405;
-        reply->fields = "Allow: GET, HEAD\r\n";
+        response->status = 405;
+        response->fields = "Allow: GET, HEAD\r\n";
     }
 }

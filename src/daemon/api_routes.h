@@ -41,16 +41,16 @@ typedef struct maki_api_routes_request {
     maki_str body;
 } maki_api_routes_request;
 
-typedef struct maki_api_routes_reply {
+typedef struct maki_api_routes_response {
     int status;
     const char *type;   /* Content-Type */
     const char *fields; /* further header lines, each ended by CRLF; "" for none */
     bool events;        /* instead of a body: from now on the client gets server-sent events */
     maki_spool *body;   /* written by the handler */
-} maki_api_routes_reply;
+} maki_api_routes_response;
 
-/* Always sets a reply, an error in the worst case. */
+/* Always sets a response, an error in the worst case. */
 void maki_api_routes_answer(maki_api_routes *routes, const maki_api_routes_request *request,
-                            maki_api_routes_reply *reply);
+                            maki_api_routes_response *response);
 
 #endif

@@ -47,20 +47,20 @@ static void remove_listener(listener *l)
     if (!b->first && b->on_listened) b->on_listened(b->ctx, false);
 }
 
-static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
+static void on_aborted(maki_request_handler *handler, maki_conn *conn, maki_status reason)
 {
     (void)conn, (void)reason;
     remove_listener((listener *)handler);
 }
 
-static const maki_request_handler_callbacks callbacks = { .on_gone = on_gone };
+static const maki_request_handler_callbacks callbacks = { .on_aborted = on_aborted };
 
 /* Drops a listener with too many pending bytes. */
 static void send_all(maki_broadcast *b, maki_str text)
 {
     for (listener *l = b->first, *next; l; l = next) {
         next = l->next;
-        if (maki_conn_waiting(l->conn) + text.len > MAKI_BROADCAST_PENDING_MAX) {
+        if (maki_conn_unsent_bytes(l->conn) + text.len > MAKI_BROADCAST_PENDING_MAX) {
             maki_conn_drop(l->conn);
             remove_listener(l);
         } else {
@@ -120,10 +120,10 @@ bool maki_broadcast_add(maki_broadcast *b, maki_conn *conn, maki_str fields)
     atomic_fetch_add(&b->listeners, 1);
     MAKI_COUNT(b->metrics, event_listeners, 1);
     maki_conn_set_data(conn, &l->handler);
-    maki_conn_start(conn, &(maki_reply){ .status = 200,
-                                         .reason = MAKI_LIT("OK"),
-                                         .fields = fields,
-                                         .framing = MAKI_FRAME_CHUNKED });
+    maki_conn_begin_response(conn, &(maki_response){ .status = 200,
+                                                     .reason = MAKI_LIT("OK"),
+                                                     .fields = fields,
+                                                     .framing = MAKI_FRAME_CHUNKED });
     maki_conn_send(conn, MAKI_LIT(": listening\n\n"));
     return true;
 }
@@ -131,7 +131,7 @@ bool maki_broadcast_add(maki_broadcast *b, maki_conn *conn, maki_str fields)
 void maki_broadcast_end(maki_broadcast *b)
 {
     while (b->first) {
-        maki_conn_end(b->first->conn);
+        maki_conn_end_response(b->first->conn);
         remove_listener(b->first);
     }
 }

@@ -26,12 +26,12 @@ void maki_broadcast_close(maki_broadcast *broadcast);
 /* End the streams of all listeners, so that a stop does not wait for them. */
 void maki_broadcast_end(maki_broadcast *broadcast);
 
-/* Call `fn` on the loop when the first listener arrives, before its reply starts (true), and when the last one has left
+/* Call `fn` on the loop when the first listener arrives, before its response starts (true), and when the last one has left
  * (false).  Before the first maki_broadcast_add. */
 void maki_broadcast_watch(maki_broadcast *broadcast, void (*fn)(void *ctx, bool listened),
                           void *ctx);
 
-/* Make this connection a listener and start its reply, with the header lines `fields`.  False: out of memory, nothing
+/* Make this connection a listener and start its response, with the header lines `fields`.  False: out of memory, nothing
  * was sent. */
 bool maki_broadcast_add(maki_broadcast *broadcast, maki_conn *conn, maki_str fields);
 /* Send one JSON object to all listeners: it is copied; from any thread.  `ctx` is the broadcast. */

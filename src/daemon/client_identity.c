@@ -72,9 +72,9 @@ static maki_str product(maki_str agent)
     enum { NAME_MAX_LEN = 32 };
     size_t n = 0;
     while (n < agent.len && n < NAME_MAX_LEN &&
-           (maki_is_word(agent.ptr[n]) || agent.ptr[n] == '-' || agent.ptr[n] == '.'))
+           (maki_is_word_char(agent.ptr[n]) || agent.ptr[n] == '-' || agent.ptr[n] == '.'))
         n++;
-    return maki_str_to(agent, n);
+    return maki_str_prefix(agent, n);
 }
 
 maki_str maki_client_identity_name(const maki_http_head *head)
@@ -87,7 +87,7 @@ maki_str maki_client_identity_name(const maki_http_head *head)
     if (maki_str_starts(agent, MAKI_LIT("pi/")) || maki_str_starts(agent, MAKI_LIT("pi ")))
         return MAKI_LIT("Pi");
     for (size_t i = 0; i < sizeof clients / sizeof clients[0]; i++) {
-        if (maki_str_has_nocase(agent, maki_str_of(clients[i].part)))
+        if (maki_str_contains_nocase(agent, maki_str_of(clients[i].part)))
             return maki_str_of(clients[i].name);
     }
     return product(agent);
@@ -97,7 +97,7 @@ maki_str maki_query_value(maki_str query, const char *name)
 {
     while (query.len) {
         maki_str value = maki_str_cut(&query, '&');
-        if (maki_str_is(maki_str_cut(&value, '='), maki_str_of(name))) return value;
+        if (maki_str_equal(maki_str_cut(&value, '='), maki_str_of(name))) return value;
     }
     return query;
 }

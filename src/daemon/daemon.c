@@ -106,7 +106,7 @@ static bool named_upstream(maki_daemon *d, const maki_http_head *head, const mak
 {
     maki_str field = maki_http_value(head, "x-maki-upstream");
     maki_str name = path->upstream.len ? path->upstream : field;
-    *out = name.len ? maki_upstream_named(&d->options->upstreams, name) : NULL;
+    *out = name.len ? maki_upstream_find(&d->options->upstreams, name) : NULL;
     return name.len == 0 || *out;
 }
 
@@ -120,13 +120,13 @@ static void dispatch(maki_daemon *d, maki_conn *conn, const maki_http_head *head
         return;
     }
     bool named = upstream != NULL;
-    bool anthropic = maki_http_field_named(head, MAKI_LIT("anthropic-version")) != NULL;
+    bool anthropic = maki_http_field_find(head, MAKI_LIT("anthropic-version")) != NULL;
     maki_route route = maki_route_find(head->method, path->path, named, anthropic);
     if (route.kind == MAKI_ROUTE_NONE) {
         maki_conn_fail(conn, 404, "not_found", maki_route_hint(head->method, path->path));
         return;
     }
-    if (maki_http_field_named(head, MAKI_LIT("upgrade"))) {
+    if (maki_http_field_find(head, MAKI_LIT("upgrade"))) {
         /* Codex tries a WebSocket first, and falls back to HTTP at once on this status. */
         maki_conn_fail(conn, 426, "upgrade_not_supported",
                        "WebSocket is not supported: send the request over HTTP");
@@ -137,7 +137,7 @@ static void dispatch(maki_daemon *d, maki_conn *conn, const maki_http_head *head
         maki_api_begin(d->api, conn, head, path);
         return;
     }
-    if (!named) upstream = maki_upstream_named(&d->options->upstreams, maki_str_of(route.upstream));
+    if (!named) upstream = maki_upstream_find(&d->options->upstreams, maki_str_of(route.upstream));
     maki_forwarding_begin(&d->forwarding, conn, head, path, &route, upstream, named);
 }
 
@@ -180,11 +180,12 @@ static void on_drained(void *ctx, maki_conn *conn)
     if (handler && handler->callbacks->on_drained) handler->callbacks->on_drained(handler, conn);
 }
 
-static void on_gone(void *ctx, maki_conn *conn, maki_status why)
+static void on_aborted(void *ctx, maki_conn *conn, maki_status why)
 {
     maki_request_handler *handler = maki_conn_data(conn);
     (void)ctx;
-    if (handler && handler->callbacks->on_gone) handler->callbacks->on_gone(handler, conn, why);
+    if (handler && handler->callbacks->on_aborted)
+        handler->callbacks->on_aborted(handler, conn, why);
 }
 
 static void on_accept_failure(void *ctx, const char *reason)
@@ -321,7 +322,7 @@ static maki_status open_server(maki_daemon *d, maki_err *err)
                                     .on_body = on_body,
                                     .on_body_end = on_body_end,
                                     .on_drained = on_drained,
-                                    .on_gone = on_gone,
+                                    .on_aborted = on_aborted,
                                     .on_accept_error = on_accept_failure,
                                     .on_empty = on_empty_server };
     char bound[80];

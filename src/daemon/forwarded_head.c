@@ -14,7 +14,7 @@ static maki_str line_of(const maki_http_field *field)
 
 static bool is_dropped(const maki_http_head *head, maki_str name)
 {
-    if (name.len >= 7 && maki_http_same(maki_str_to(name, 7), MAKI_LIT("x-maki-"))) return true;
+    if (name.len >= 7 && maki_http_same(maki_str_prefix(name, 7), MAKI_LIT("x-maki-"))) return true;
     return maki_http_same(name, MAKI_LIT("host")) || maki_http_same(name, MAKI_LIT("expect")) ||
            maki_http_hop_field(head, name);
 }
@@ -34,21 +34,21 @@ size_t maki_forward_request(const maki_http_head *head, maki_str *lines)
     return count;
 }
 
-maki_forward_reply maki_forward_lines(const maki_http_head *fields, maki_buf *out)
+maki_forward_response maki_forward_lines(const maki_http_head *fields, maki_buf *out)
 {
-    maki_forward_reply reply = { .type = { "", 0 } };
-    bool chunked = maki_http_field_named(fields, MAKI_LIT("transfer-encoding")) != NULL;
+    maki_forward_response response = { .type = { "", 0 } };
+    bool chunked = maki_http_field_find(fields, MAKI_LIT("transfer-encoding")) != NULL;
     for (size_t i = 0; i < fields->field_count; i++) {
         const maki_http_field *field = &fields->fields[i];
         if (maki_http_hop_field(fields, field->name)) continue;
         if (maki_http_same(field->name, MAKI_LIT("content-length"))) {
-            if (chunked || reply.has_length || !maki_str_number(field->value, &reply.length))
+            if (chunked || response.has_length || !maki_str_number(field->value, &response.length))
                 continue;
-            reply.has_length = true;
+            response.has_length = true;
         }
-        if (maki_http_same(field->name, MAKI_LIT("content-type"))) reply.type = field->value;
+        if (maki_http_same(field->name, MAKI_LIT("content-type"))) response.type = field->value;
         maki_buf_add(out, line_of(field));
         maki_buf_add(out, MAKI_LIT("\r\n"));
     }
-    return reply;
+    return response;
 }

@@ -1,17 +1,17 @@
 /* forwarding.c -- one transfer: a client's request, the upstream call that answers it, and its recording.
  *
- * In:    the request's head and body from the client's connection; the reply's head and body from upstream.
- * Out:   the same bytes to the other side, and to the recorder.  The reply's end waits until the exchange is durable.
+ * In:    the request's head and body from the client's connection; the response's head and body from upstream.
+ * Out:   the same bytes to the other side, and to the recorder.  The response's end waits until the exchange is durable.
  *
  *     READING ---> LOOKUP ---.
  *        |                   v
- *        `------------> UPLOADING ---> REPLYING ---> FLUSHING
+ *        `------------> UPLOADING ---> RESPONDING ---> FLUSHING
  *
  *     READING    the body is being received; the call to upstream is prepared, not started
  *     LOOKUP     the body is complete; the recorder's thread parses it for the model, which decides the upstream
- *     UPLOADING  the call is started; the body is sent as it is received; no reply yet
- *     REPLYING   the reply's head was received; its bytes are forwarded (the body may be incomplete: an early answer)
- *     FLUSHING   upstream is done; the reply's end is held back until the recorder is done, too
+ *     UPLOADING  the call is started; the body is sent as it is received; no response yet
+ *     RESPONDING   the response's head was received; its bytes are forwarded (the body may be incomplete: an early answer)
+ *     FLUSHING   upstream is done; the response's end is held back until the recorder is done, too
  *     CLOSED     from any other: the client has its answer or is gone, the call is over or cancelled
  *
  * Always: `conn` is NULL in CLOSED only; `call` is NULL in FLUSHING and CLOSED only; enter() asserts both, and the
@@ -33,7 +33,7 @@ enum {
         60 << 10, /* bodies up to this are sent when they are complete: curl copies them into
                                * what it sends first (it does so below 64 KB), and needs no buffer */
     UPLOAD_PENDING_MAX = 8 << 20,   /* maximum of body bytes pending for upstream */
-    CLIENT_PENDING_MAX = 256 << 10, /* maximum of reply bytes pending for the client */
+    CLIENT_PENDING_MAX = 256 << 10, /* maximum of response bytes pending for the client */
     FIELDS_MAX = 128 << 10,
 };
 
@@ -41,7 +41,7 @@ typedef enum transfer_state {
     READING,
     LOOKUP,
     UPLOADING,
-    REPLYING,
+    RESPONDING,
     FLUSHING,
     CLOSED
 } transfer_state;
@@ -54,7 +54,7 @@ typedef enum recorder_state {
     RECORDER_ENDING
 } recorder_state;
 
-/* Which part of the reply is held back until the exchange is durable.  HOLD_END: the final chunk of a chunked reply. */
+/* Which part of the response is held back until the exchange is durable.  HOLD_END: the final chunk of a chunked response. */
 typedef enum hold { HOLD_END, HOLD_LAST_BYTE, HOLD_ALL } hold;
 
 /* Why reading from upstream is paused: a bit set. */
@@ -80,10 +80,10 @@ typedef struct transfer {
     maki_record record;
     uint8_t paused; /* PAUSED_FOR_CLIENT, PAUSED_FOR_RECORDER */
     hold hold;
-    char last_byte;      /* with HOLD_LAST_BYTE, when reply_left is 0 */
-    uint64_t reply_left; /* with HOLD_LAST_BYTE: bytes to come */
-    maki_reply reply;    /* with HOLD_ALL */
-    maki_buf reply_fields;
+    char last_byte;         /* with HOLD_LAST_BYTE, when response_left is 0 */
+    uint64_t response_left; /* with HOLD_LAST_BYTE: bytes to come */
+    maki_response response; /* with HOLD_ALL */
+    maki_buf response_fields;
     size_t size;
     char text[];
 } transfer;
@@ -94,8 +94,8 @@ static void enter(transfer *t, transfer_state next)
 {
     static const unsigned transitions[] = { [READING] = 1 << LOOKUP | 1 << UPLOADING | 1 << CLOSED,
                                             [LOOKUP] = 1 << UPLOADING | 1 << CLOSED,
-                                            [UPLOADING] = 1 << REPLYING | 1 << CLOSED,
-                                            [REPLYING] = 1 << FLUSHING | 1 << CLOSED,
+                                            [UPLOADING] = 1 << RESPONDING | 1 << CLOSED,
+                                            [RESPONDING] = 1 << FLUSHING | 1 << CLOSED,
                                             [FLUSHING] = 1 << CLOSED,
                                             [CLOSED] = 0 };
     assert(transitions[t->state] & 1u << next);
@@ -120,7 +120,7 @@ static void free_if_unused(transfer *t)
     maki_forwarding *shared = t->shared;
     if (t->state != CLOSED || t->recorder != RECORDER_IDLE) return;
     maki_spool_free(&t->body);
-    maki_buf_free(&t->reply_fields);
+    maki_buf_free(&t->response_fields);
     explicit_bzero(t->text, t->size - sizeof *t); /* it holds the credential of the client */
     shared->env->alloc->resize(shared->env->alloc, t, t->size, 0);
     shared->open--;
@@ -131,7 +131,7 @@ static void free_if_unused(transfer *t)
 /* Free the body once it is uploaded, upstream has replied and the recorder has read it. */
 static void free_body_if_unused(transfer *t)
 {
-    if (t->state < REPLYING || !t->body_complete || t->uploaded < t->body.size) return;
+    if (t->state < RESPONDING || !t->body_complete || t->uploaded < t->body.size) return;
     if (t->recorder == RECORDER_IDLE || atomic_load(&t->record.consumed)) maki_spool_free(&t->body);
 }
 
@@ -142,17 +142,17 @@ static void end_recording(transfer *t, maki_exchange_end_kind kind)
     maki_recorder_end(t->shared->recorder, &t->record, kind);
 }
 
-/* ---- the reply's end ------------------------------------------------------------------------------ */
+/* ---- the response's end ------------------------------------------------------------------------------ */
 
 /* The exchange is recorded, or needs no recording: send what was held back. */
-static void flush_reply(transfer *t)
+static void flush_response(transfer *t)
 {
     maki_conn *conn = close_transfer(t);
-    if (t->hold == HOLD_ALL) maki_conn_start(conn, &t->reply);
-    if (t->hold == HOLD_LAST_BYTE && t->reply_left == 0) {
+    if (t->hold == HOLD_ALL) maki_conn_begin_response(conn, &t->response);
+    if (t->hold == HOLD_LAST_BYTE && t->response_left == 0) {
         maki_conn_send(conn, (maki_str){ &t->last_byte, 1 });
     }
-    maki_conn_end(conn);
+    maki_conn_end_response(conn);
 }
 
 static void on_recorded(maki_record *record)
@@ -164,7 +164,7 @@ static void on_recorded(maki_record *record)
         maki_fail(&record->err, record->sync.status, "the log could not be synced to the disk");
     }
     maki_recording_state_count(t->shared->recording, &record->err);
-    if (t->state == FLUSHING) flush_reply(t);
+    if (t->state == FLUSHING) flush_response(t);
     free_if_unused(t);
 }
 
@@ -173,7 +173,7 @@ static void on_consumed(maki_record *record)
     free_body_if_unused(MAKI_CONTAINER_OF(record, transfer, record));
 }
 
-/* ---- upstream's reply ----------------------------------------------------------------------------- */
+/* ---- upstream's response ----------------------------------------------------------------------------- */
 
 static void pause_for(transfer *t, uint8_t reason)
 {
@@ -206,22 +206,23 @@ static void count_locally(transfer *t)
                     MAKI_LIT("application/json"), &t->body);
 }
 
-static maki_framing framing_of(const transfer *t, int status, const maki_forward_reply *reply)
+static maki_framing framing_of(const transfer *t, int status, const maki_forward_response *response)
 {
     bool bodyless = status == 204 || status == 304 || status / 100 == 1;
-    if (bodyless || (maki_conn_head_only(t->conn) && !reply->has_length)) return MAKI_FRAME_NONE;
-    return reply->has_length ? MAKI_FRAME_LENGTH : MAKI_FRAME_CHUNKED;
+    if (bodyless || (maki_conn_is_head_request(t->conn) && !response->has_length))
+        return MAKI_FRAME_NONE;
+    return response->has_length ? MAKI_FRAME_LENGTH : MAKI_FRAME_CHUNKED;
 }
 
-/* A reply without a body is held back completely. */
-static hold hold_of(const transfer *t, const maki_reply *reply)
+/* A response without a body is held back completely. */
+static hold hold_of(const transfer *t, const maki_response *response)
 {
-    if (maki_conn_head_only(t->conn) || reply->framing == MAKI_FRAME_NONE) return HOLD_ALL;
-    if (reply->framing != MAKI_FRAME_LENGTH) return HOLD_END;
-    return reply->length ? HOLD_LAST_BYTE : HOLD_ALL;
+    if (maki_conn_is_head_request(t->conn) || response->framing == MAKI_FRAME_NONE) return HOLD_ALL;
+    if (response->framing != MAKI_FRAME_LENGTH) return HOLD_END;
+    return response->length ? HOLD_LAST_BYTE : HOLD_ALL;
 }
 
-static void record_reply_head(transfer *t, int status, maki_str type)
+static void record_response_head(transfer *t, int status, maki_str type)
 {
     if (t->recorder == RECORDER_OPEN) {
         maki_recorder_head(t->shared->recorder, &t->record, status, type);
@@ -232,12 +233,12 @@ static void record_reply_head(transfer *t, int status, maki_str type)
     }
 }
 
-static void on_reply_head(void *ctx, int status, maki_str reason, const maki_http_head *fields)
+static void on_response_head(void *ctx, int status, maki_str reason, const maki_http_head *fields)
 {
     transfer *t = ctx;
     const maki_env *env = t->shared->env;
     maki_metrics *metrics = t->shared->metrics;
-    enter(t, REPLYING);
+    enter(t, RESPONDING);
     if (t->body_complete) {
         int64_t now = env->clock->now_ms(env->clock);
         MAKI_COUNT(metrics, first_byte_ms_total, now > t->complete_ms ? now - t->complete_ms : 0);
@@ -254,54 +255,54 @@ static void on_reply_head(void *ctx, int status, maki_str reason, const maki_htt
         maki_last_failure_set(t->shared->failure, "upstream", t->upstream->name, reason_text);
     }
     maki_buf lines = maki_buf_new(env->alloc, FIELDS_MAX);
-    maki_forward_reply head = maki_forward_lines(fields, &lines);
+    maki_forward_response head = maki_forward_lines(fields, &lines);
     size_t fields_len = lines.len;
-    record_reply_head(t, status, head.type);
-    maki_buf_add(&lines, reason); /* copied with them, in case the reply is held back */
-    maki_reply reply = { .status = status,
-                         .reason = maki_str_from(maki_buf_str(&lines), fields_len),
-                         .fields = maki_str_to(maki_buf_str(&lines), fields_len),
-                         .framing = framing_of(t, status, &head),
-                         .length = head.length,
-                         .has_content_length = head.has_length };
-    t->reply_left = head.length;
-    t->hold = hold_of(t, &reply);
+    record_response_head(t, status, head.type);
+    maki_buf_add(&lines, reason); /* copied with them, in case the response is held back */
+    maki_response response = { .status = status,
+                               .reason = maki_str_skip(maki_buf_str(&lines), fields_len),
+                               .fields = maki_str_prefix(maki_buf_str(&lines), fields_len),
+                               .framing = framing_of(t, status, &head),
+                               .length = head.length,
+                               .has_content_length = head.has_length };
+    t->response_left = head.length;
+    t->hold = hold_of(t, &response);
     if (t->hold == HOLD_ALL) {
-        t->reply_fields = lines;
-        t->reply = reply;
+        t->response_fields = lines;
+        t->response = response;
     } else {
-        maki_conn_start(t->conn, &reply);
+        maki_conn_begin_response(t->conn, &response);
         maki_buf_free(&lines);
     }
     free_body_if_unused(t);
 }
 
-static void on_reply_bytes(void *ctx, maki_str bytes)
+static void on_response_bytes(void *ctx, maki_str bytes)
 {
     transfer *t = ctx;
-    assert(t->state == REPLYING);
+    assert(t->state == RESPONDING);
     MAKI_COUNT(t->shared->metrics, reply_bytes_total, bytes.len);
     free_body_if_unused(t);
     if (t->recorder == RECORDER_OPEN &&
         !maki_recorder_bytes(t->shared->recorder, &t->record, bytes)) {
         pause_for(t, PAUSED_FOR_RECORDER);
     }
-    if (t->hold == HOLD_LAST_BYTE && t->reply_left) {
-        t->reply_left -= bytes.len < t->reply_left ? bytes.len : t->reply_left;
-        if (t->reply_left == 0) t->last_byte = bytes.ptr[--bytes.len];
+    if (t->hold == HOLD_LAST_BYTE && t->response_left) {
+        t->response_left -= bytes.len < t->response_left ? bytes.len : t->response_left;
+        if (t->response_left == 0) t->last_byte = bytes.ptr[--bytes.len];
     }
     maki_conn_send(t->conn, bytes);
-    if (maki_conn_waiting(t->conn) > CLIENT_PENDING_MAX) pause_for(t, PAUSED_FOR_CLIENT);
+    if (maki_conn_unsent_bytes(t->conn) > CLIENT_PENDING_MAX) pause_for(t, PAUSED_FOR_CLIENT);
 }
 
-/* Upstream failed: answer with an error; if the reply has begun, drop the connection, so that the client sees a
- * truncated reply. */
+/* Upstream failed: answer with an error; if the response has begun, drop the connection, so that the client sees a
+ * truncated response. */
 static void answer_failure(transfer *t, maki_status st, const char *reason)
 {
     maki_conn *conn = close_transfer(t);
     char message[400];
     MAKI_COUNT(t->shared->metrics, upstream_failures_total, 1);
-    if (maki_conn_started(conn)) {
+    if (maki_conn_response_started(conn)) {
         maki_conn_drop(conn);
         return;
     }
@@ -337,7 +338,7 @@ static void on_call_done(void *ctx, maki_status st, const char *reason)
         enter(t, FLUSHING);
         end_recording(t, MAKI_EXCHANGE_DONE);
     } else {
-        flush_reply(t);
+        flush_response(t);
     }
     free_if_unused(t);
 }
@@ -368,8 +369,8 @@ static maki_status start_call(transfer *t, maki_err *err)
     maki_upstream_target(t->upstream, t->target, &target);
     maki_buf_add_byte(&target, '\0');
     call.target = target.ptr;
-    /* with a body, even an empty one, curl would wait for a body of the reply, and a reply to HEAD has none */
-    if (maki_conn_head_only(t->conn) && t->body_complete && t->body.size == 0) {
+    /* with a body, even an empty one, curl would wait for a body of the response, and a response to HEAD has none */
+    if (maki_conn_is_head_request(t->conn) && t->body_complete && t->body.size == 0) {
         call.kind = MAKI_CLIENT_CALL_NO_BODY;
     } else if (call.kind == MAKI_CLIENT_CALL_LENGTH && t->body_complete &&
                t->body.size <= BUFFERED_BODY_MAX) {
@@ -434,7 +435,7 @@ static void on_body(maki_request_handler *handler, maki_conn *conn, maki_str byt
 {
     transfer *t = (transfer *)handler;
     maki_err err;
-    assert(!t->body_complete && t->state != LOOKUP && t->state <= REPLYING);
+    assert(!t->body_complete && t->state != LOOKUP && t->state <= RESPONDING);
     maki_status st = maki_spool_add(&t->body, bytes, &err);
     MAKI_COUNT(t->shared->metrics, request_bytes_total, bytes.len);
     bool large = t->body_kind == MAKI_CLIENT_CALL_CHUNKED || t->body_length > BUFFERED_BODY_MAX;
@@ -471,7 +472,7 @@ static void on_drained(maki_request_handler *handler, maki_conn *conn)
     resume_for((transfer *)handler, PAUSED_FOR_CLIENT);
 }
 
-static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status reason)
+static void on_aborted(maki_request_handler *handler, maki_conn *conn, maki_status reason)
 {
     transfer *t = (transfer *)handler;
     (void)conn, (void)reason;
@@ -482,7 +483,7 @@ static void on_gone(maki_request_handler *handler, maki_conn *conn, maki_status 
 }
 
 static const maki_request_handler_callbacks callbacks = { on_body, on_body_end, on_drained,
-                                                          on_gone };
+                                                          on_aborted };
 
 /* ---- begin ---------------------------------------------------------------------------------------- */
 
@@ -534,8 +535,8 @@ static maki_status prepare_call(transfer *t, const maki_http_head *head, maki_er
     maki_str lines[MAKI_HTTP_FIELDS];
     maki_client_callbacks calls = { .ctx = t,
                                     .on_read_body = on_read_body,
-                                    .on_head = on_reply_head,
-                                    .on_bytes = on_reply_bytes,
+                                    .on_head = on_response_head,
+                                    .on_bytes = on_response_bytes,
                                     .on_done = on_call_done };
     size_t count = maki_forward_request(head, lines);
     return maki_client_prepare(t->shared->client, head->method, lines, count, &calls, &t->call,

@@ -13,7 +13,7 @@ static maki_str without_port(maki_str host)
     }
     while (end_of_name < host.len && host.ptr[end_of_name] != ':')
         end_of_name++;
-    return maki_str_to(host, end_of_name);
+    return maki_str_prefix(host, end_of_name);
 }
 
 /* A numeric address cannot be rebound by DNS. */
@@ -31,8 +31,8 @@ static bool is_address(maki_str host)
 static bool is_our_host(const maki_guard *guard, maki_str host)
 {
     host = without_port(host);
-    if (maki_http_same(host, MAKI_LIT("localhost")) || maki_str_is(host, MAKI_LIT("127.0.0.1")) ||
-        maki_str_is(host, MAKI_LIT("[::1]"))) {
+    if (maki_http_same(host, MAKI_LIT("localhost")) ||
+        maki_str_equal(host, MAKI_LIT("127.0.0.1")) || maki_str_equal(host, MAKI_LIT("[::1]"))) {
         return true;
     }
     if (guard->any_address && is_address(host)) return true;
@@ -49,7 +49,7 @@ static bool is_our_origin(const maki_guard *guard, maki_str origin, maki_str hos
         if (maki_http_same(origin, maki_str_of(guard->origins[i]))) return true;
     }
     return maki_str_starts(origin, MAKI_LIT("http://")) &&
-           maki_http_same(maki_str_from(origin, 7), host);
+           maki_http_same(maki_str_skip(origin, 7), host);
 }
 
 /* A browser marks requests that a page of another site makes; following a link to our page is harmless. */
@@ -59,7 +59,7 @@ static bool is_cross_site(const maki_http_head *head)
         return false;
     }
     bool navigation = maki_http_same(maki_http_value(head, "sec-fetch-mode"), MAKI_LIT("navigate"));
-    return !(navigation && maki_str_is(head->method, MAKI_LIT("GET")));
+    return !(navigation && maki_str_equal(head->method, MAKI_LIT("GET")));
 }
 
 /* Compared in constant time: the duration does not depend on how many bytes match. */

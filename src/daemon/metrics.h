@@ -20,15 +20,15 @@
     X(open_exchanges,            "gauge",   "requests in progress")                                             \
     X(open_connections,          "gauge",   "connections of clients")                                           \
     X(event_listeners,           "gauge",   "clients that listen to events")                                    \
-    X(client_gone_total,         "counter", "clients that disconnected before the end of the reply")            \
-    X(upstream_failures_total,   "counter", "requests without a complete reply from upstream")                  \
+    X(client_gone_total,         "counter", "clients that disconnected before the end of the response")            \
+    X(upstream_failures_total,   "counter", "requests without a complete response from upstream")                  \
     X(record_failures_total,     "counter", "exchanges that could not be recorded completely")                  \
     X(recording,                 "gauge",   "1 while exchanges are recorded, 0 while the machine cannot")       \
     X(unrecorded_total,          "counter", "exchanges answered before their request was complete: not recorded")\
     X(request_bytes_total,       "counter", "bytes of bodies from clients")                                     \
     X(reply_bytes_total,         "counter", "bytes of bodies from upstream")                                    \
-    X(first_byte_ms_total,       "counter", "from the end of a request to the reply's head, total")             \
-    X(first_byte_count_total,    "counter", "replies in that sum")                                              \
+    X(first_byte_ms_total,       "counter", "from the end of a request to the response's head, total")             \
+    X(first_byte_count_total,    "counter", "responses in that sum")                                              \
     X(accept_failures_total,     "counter", "times no connection could be accepted")
 /* clang-format on */
 

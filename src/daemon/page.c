@@ -37,7 +37,7 @@ enum { FILE_COUNT = sizeof files / sizeof files[0] };
 
 const maki_page_file *maki_page_find(maki_str path)
 {
-    return MAKI_ROW_NAMED(files, path);
+    return MAKI_TABLE_FIND(files, path);
 }
 
 const maki_page_file *maki_page_at(size_t i)
@@ -54,7 +54,7 @@ maki_str maki_page_body(const maki_page_file *file, bool gzip)
 static maki_str without_spaces(maki_str text)
 {
     while (text.len && (text.ptr[0] == ' ' || text.ptr[0] == '\t'))
-        text = maki_str_from(text, 1);
+        text = maki_str_skip(text, 1);
     while (text.len && (text.ptr[text.len - 1] == ' ' || text.ptr[text.len - 1] == '\t'))
         text.len--;
     return text;
@@ -63,13 +63,13 @@ static maki_str without_spaces(maki_str text)
 /* Of "W/\"tag\"" and "\"tag-gzip\"": the tag is that of the content. */
 static bool is_tag(maki_str item, maki_str tag)
 {
-    if (maki_str_is(item, MAKI_LIT("*"))) return true;
-    if (maki_str_starts(item, MAKI_LIT("W/"))) item = maki_str_from(item, 2);
+    if (maki_str_equal(item, MAKI_LIT("*"))) return true;
+    if (maki_str_starts(item, MAKI_LIT("W/"))) item = maki_str_skip(item, 2);
     if (item.len < 2 || item.ptr[0] != '"' || item.ptr[item.len - 1] != '"') return false;
-    item = maki_str_to(maki_str_from(item, 1), item.len - 2);
+    item = maki_str_prefix(maki_str_skip(item, 1), item.len - 2);
     if (!maki_str_starts(item, tag)) return false;
-    item = maki_str_from(item, tag.len);
-    return item.len == 0 || maki_str_is(item, MAKI_LIT("-gzip"));
+    item = maki_str_skip(item, tag.len);
+    return item.len == 0 || maki_str_equal(item, MAKI_LIT("-gzip"));
 }
 
 bool maki_page_is_cached(const maki_page_file *file, maki_str if_none_match)
@@ -101,7 +101,7 @@ bool maki_page_accepts_gzip(maki_str accept_encoding)
         maki_str name = without_spaces(maki_str_cut(&item, ';'));
         bool allowed = !is_zero(item);
         if (maki_http_same(name, MAKI_LIT("gzip"))) return allowed;
-        if (maki_str_is(name, MAKI_LIT("*"))) any = allowed;
+        if (maki_str_equal(name, MAKI_LIT("*"))) any = allowed;
     }
     return any;
 }

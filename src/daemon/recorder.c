@@ -1,6 +1,6 @@
 /* recorder.c -- one thread and its queue: record what the loop forwards, in order, in conversations (proxy/proxy.h).
  *
- * In:    items from the loop: a body to read the model from; an exchange's start, reply head, reply bytes and end.
+ * In:    items from the loop: a body to read the model from; an exchange's start, response head, response bytes and end.
  * Out:   conversations on the disk; items for the loop's queue: model, consumed, capacity, done.
  * Never: stops an exchange: its record gets the first failure, and what can still be recorded is recorded.
  *
@@ -21,7 +21,7 @@
 enum { TICK_MS = 1000 };
 enum { LOOKUP, START, HEAD, BYTES, END };
 
-/* Bytes of a reply, queued. */
+/* Bytes of a response, queued. */
 typedef struct chunk {
     maki_queue_item item;
     maki_record *record;
@@ -112,9 +112,9 @@ void maki_recorder_start(maki_recorder *rec, maki_record *r)
 
 void maki_recorder_head(maki_recorder *rec, maki_record *r, int status, maki_str type)
 {
-    r->reply_status = status;
-    snprintf(r->reply_type, sizeof r->reply_type, "%.*s", (int)(type.len < 79 ? type.len : 79),
-             type.ptr);
+    r->response_status = status;
+    snprintf(r->response_type, sizeof r->response_type, "%.*s",
+             (int)(type.len < 79 ? type.len : 79), type.ptr);
     enqueue(rec, &r->head);
 }
 
@@ -205,8 +205,8 @@ static void do_head(maki_record *r)
 {
     maki_err err;
     if (!r->exchange) return;
-    maki_status st =
-        maki_exchange_reply_head(r->exchange, r->reply_status, maki_str_of(r->reply_type), &err);
+    maki_status st = maki_exchange_reply_head(r->exchange, r->response_status,
+                                              maki_str_of(r->response_type), &err);
     set_first_failure(r, st, &err);
 }
 

@@ -45,12 +45,12 @@ struct maki_record {
 
     /* used by the recorder, but where a comment differs */
     maki_exchange *exchange;
-    int reply_status;
-    char reply_type[80];
+    int response_status;
+    char response_type[80];
     maki_exchange_end_kind end_kind;
-    char reason[128];      /* why upstream gave no reply; set before the end */
+    char reason[128];      /* why upstream gave no response; set before the end */
     atomic_bool consumed;  /* the body is not needed any more */
-    atomic_size_t pending; /* bytes of the reply that are in the queue */
+    atomic_size_t pending; /* bytes of the response that are in the queue */
     atomic_bool full;      /* on_capacity is wanted */
     atomic_bool lost;      /* some bytes could not be queued: out of memory */
     maki_queue_item lookup, start, head, end, consumed_item, capacity, done;
@@ -58,7 +58,7 @@ struct maki_record {
 };
 
 enum {
-    MAKI_RECORDER_BACKLOG_MAX = 4 << 20,  /* maximum of bytes of one reply in the queue */
+    MAKI_RECORDER_BACKLOG_MAX = 4 << 20,  /* maximum of bytes of one response in the queue */
     MAKI_RECORDER_CONSUMED_MIN = 16 << 10 /* on_consumed is called for bodies larger than this */
 };
 

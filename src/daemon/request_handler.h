@@ -11,7 +11,7 @@ typedef struct maki_request_handler_callbacks {
     void (*on_body)(maki_request_handler *handler, maki_conn *conn, maki_str bytes);
     void (*on_body_end)(maki_request_handler *handler, maki_conn *conn);
     void (*on_drained)(maki_request_handler *handler, maki_conn *conn);
-    void (*on_gone)(maki_request_handler *handler, maki_conn *conn, maki_status reason);
+    void (*on_aborted)(maki_request_handler *handler, maki_conn *conn, maki_status reason);
 } maki_request_handler_callbacks;
 
 struct maki_request_handler {

@@ -70,7 +70,7 @@ static bool matches_end(const char *pattern, maki_str path, maki_str *star)
     bool version = strncmp(pattern, "/v1", 3) == 0;
     const char *unversioned = version ? strchr(pattern + 1, '/') : pattern;
     for (size_t i = 0; i < path.len; i++) {
-        if (path.ptr[i] == '/' && matches(unversioned, maki_str_from(path, i), star)) return true;
+        if (path.ptr[i] == '/' && matches(unversioned, maki_str_skip(path, i), star)) return true;
     }
     return false;
 }
@@ -103,11 +103,11 @@ maki_route maki_route_find(maki_str method, maki_str path, bool named, bool anth
 {
     maki_route found = { .kind = named ? MAKI_ROUTE_FORWARD : MAKI_ROUTE_NONE, .model = { "", 0 } };
     maki_str star;
-    if (maki_str_is(method, MAKI_LIT("POST")) && find_protocol_path(path, named, &found))
+    if (maki_str_equal(method, MAKI_LIT("POST")) && find_protocol_path(path, named, &found))
         return found;
     for (size_t i = 0; !named && i < ROW_COUNT; i++) {
         const route_row *row = &rows[i];
-        if (row->method && !maki_str_is(method, maki_str_of(row->method))) continue;
+        if (row->method && !maki_str_equal(method, maki_str_of(row->method))) continue;
         if (!matches(row->path, path, &star)) continue;
         found.kind = row->kind;
         found.upstream = upstream_of(row, path, anthropic);
@@ -130,7 +130,7 @@ const char *maki_route_hint(maki_str method, maki_str path)
     if (is_known(method, (maki_str){ versioned, (size_t)n }))
         return "the path lacks /v1: the base URL of this client must end in /v1, as in "
                "http://127.0.0.1:4747/v1";
-    if (maki_str_starts(path, MAKI_LIT("/v1/v1/")) && is_known(method, maki_str_from(path, 3)))
+    if (maki_str_starts(path, MAKI_LIT("/v1/v1/")) && is_known(method, maki_str_skip(path, 3)))
         return "the path has /v1 twice: the base URL of this client must not end in /v1";
     return "unknown path; /u/NAME/... forwards any path to the "
            "upstream NAME, / says how to connect";
@@ -141,13 +141,13 @@ static bool cut_prefix(maki_str *target, char letter, maki_str *word)
 {
     const char front[] = { '/', letter, '/' };
     if (!maki_str_starts(*target, (maki_str){ front, 3 })) return false;
-    maki_str rest = maki_str_from(*target, 3);
+    maki_str rest = maki_str_skip(*target, 3);
     size_t n = 0;
     while (n < rest.len && rest.ptr[n] != '/' && rest.ptr[n] != '?')
         n++;
     if (n == 0) return false;
-    *word = maki_str_to(rest, n);
-    *target = maki_str_from(rest, n);
+    *word = maki_str_prefix(rest, n);
+    *target = maki_str_skip(rest, n);
     return true;
 }
 
@@ -160,7 +160,7 @@ bool maki_route_split(maki_str target, maki_route_path *out)
     if (target.len == 0) target = MAKI_LIT("/"); /* "/u/openai": a base URL without a slash */
     const char *mark = memchr(target.ptr, '?', target.len);
     out->target = target;
-    out->path = mark ? maki_str_to(target, (size_t)(mark - target.ptr)) : target;
-    if (mark) out->query = maki_str_from(target, out->path.len + 1);
+    out->path = mark ? maki_str_prefix(target, (size_t)(mark - target.ptr)) : target;
+    if (mark) out->query = maki_str_skip(target, out->path.len + 1);
     return out->path.len > 0; /* "/t/TOKEN?x" has no path */
 }

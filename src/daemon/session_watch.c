@@ -88,7 +88,7 @@ static void add_changed(maki_session_watch *w, const char *agent, maki_str id)
 {
     for (size_t i = w->changed_count; i > 0; i--) { /* the newest first: it is often the same */
         const changed_session *c = &w->changed[i - 1];
-        if (maki_str_is(maki_str_of(c->id), id) && strcmp(c->agent, agent) == 0) return;
+        if (maki_str_equal(maki_str_of(c->id), id) && strcmp(c->agent, agent) == 0) return;
     }
     if (w->changed_count == CHANGED_MAX) {
         w->overflow = true;

@@ -28,7 +28,7 @@ static bool is_name(maki_str name)
 static bool set_url(maki_upstream *row, maki_str url)
 {
     maki_url parts;
-    return maki_url_split(url, &parts) &&
+    return maki_url_parse(url, &parts) &&
            maki_str_copy(parts.origin, row->origin, sizeof row->origin) &&
            maki_str_copy(parts.path, row->path, sizeof row->path);
 }
@@ -41,10 +41,10 @@ static maki_str next_word(maki_str *rest)
     return word;
 }
 
-const maki_upstream *maki_upstream_named(const maki_upstreams *list, maki_str name)
+const maki_upstream *maki_upstream_find(const maki_upstreams *list, maki_str name)
 {
     for (size_t i = 0; i < list->count; i++) {
-        if (maki_str_is(maki_str_of(list->rows[i].name), name)) return &list->rows[i];
+        if (maki_str_equal(maki_str_of(list->rows[i].name), name)) return &list->rows[i];
     }
     return NULL;
 }
@@ -54,19 +54,19 @@ maki_status maki_upstreams_add(maki_upstreams *list, maki_str line, maki_err *er
     maki_upstream row = { .name = "" };
     maki_str first = next_word(&line), word;
     const char *equals = first.len ? memchr(first.ptr, '=', first.len) : NULL;
-    maki_str name = maki_str_to(first, equals ? (size_t)(equals - first.ptr) : 0);
+    maki_str name = maki_str_prefix(first, equals ? (size_t)(equals - first.ptr) : 0);
     if (!is_name(name)) return fail_line(err, "the upstream's name is missing or invalid");
-    if (!set_url(&row, maki_str_from(first, name.len + 1))) {
+    if (!set_url(&row, maki_str_skip(first, name.len + 1))) {
         return fail_line(err, "the upstream's URL is not http or https");
     }
     (void)maki_str_copy(name, row.name, sizeof row.name);
     while ((word = next_word(&line)).len) {
         bool models = maki_str_starts(word, MAKI_LIT("models="));
-        if (!models || !maki_str_copy(maki_str_from(word, 7), row.models, sizeof row.models)) {
+        if (!models || !maki_str_copy(maki_str_skip(word, 7), row.models, sizeof row.models)) {
             return fail_line(err, "only models=PATTERN may follow the URL");
         }
     }
-    const maki_upstream *old = maki_upstream_named(list, name);
+    const maki_upstream *old = maki_upstream_find(list, name);
     if (!old && list->count == MAKI_UPSTREAMS_MAX)
         return maki_fail(err, MAKI_TOOBIG, "more than %d upstreams", MAKI_UPSTREAMS_MAX);
     list->rows[old ? (size_t)(old - list->rows) : list->count++] = row;
@@ -92,9 +92,9 @@ void maki_upstream_target(const maki_upstream *upstream, maki_str target, maki_b
 {
     maki_str base = maki_str_of(upstream->path);
     const char *slash = maki_str_last(base, '/');
-    maki_str last = slash ? maki_str_from(base, (size_t)(slash - base.ptr)) : (maki_str){ "", 0 };
+    maki_str last = slash ? maki_str_skip(base, (size_t)(slash - base.ptr)) : (maki_str){ "", 0 };
     bool repeated = last.len && maki_str_starts(target, last) &&
                     (target.len == last.len || strchr("/?", target.ptr[last.len]));
-    maki_buf_add(out, repeated ? maki_str_to(base, base.len - last.len) : base);
+    maki_buf_add(out, repeated ? maki_str_prefix(base, base.len - last.len) : base);
     maki_buf_add(out, target);
 }

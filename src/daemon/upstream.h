@@ -31,7 +31,7 @@ typedef struct maki_upstreams {
 maki_status maki_upstreams_add(maki_upstreams *list, maki_str line, maki_err *err);
 
 /* NULL: not found. */
-const maki_upstream *maki_upstream_named(const maki_upstreams *list, maki_str name);
+const maki_upstream *maki_upstream_find(const maki_upstreams *list, maki_str name);
 const maki_upstream *maki_upstream_for_model(const maki_upstreams *list, maki_str model);
 
 /* The target of a request: the upstream's path and the request's.  Where one ends as the other begins ("/v1"), that part

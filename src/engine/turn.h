@@ -18,7 +18,7 @@
  *     received, with a line at its end that says so, without its calls: it is never sent as if it were complete.  A
  *     truncated answer without text is not recorded;
  *   - a process killed at any point leaves a valid session: its last message has no answer, and maki_turn without a
- *     message asks for one.  A call without a result gets a synthetic one when it is sent (wire/write.h).
+ *     message asks for one.  A call without a result gets a synthetic one when it is sent (wire/message_writer.h).
  *
  * The agent's prompt (agents.*.workspace, guidelines) is built from files that are read at the beginning of each turn;
  * a file that cannot be read is reported in the result and in the prompt, and does not stop the turn.

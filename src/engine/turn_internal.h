@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/str_util.h"
 #include "config/config_path.h"
 #include "engine/turn.h"
@@ -148,7 +148,7 @@ void maki_turn_row_begin(const maki_turn_state *w, maki_turn_row *row, maki_err 
 maki_status maki_turn_row_end(maki_turn_state *w, maki_turn_row *row, const char *end,
                               maki_status st, maki_err *err);
 /* Append an event; the object in `fields` is still open. */
-maki_status maki_turn_add_event(maki_turn_state *w, const char *type, maki_json_build *fields,
+maki_status maki_turn_add_event(maki_turn_state *w, const char *type, maki_json_builder *fields,
                                 maki_err *err);
 /* After a request that ended with `st` and `why`: append its rows, its `manifest` and its usage. */
 maki_status maki_turn_record(maki_turn_state *w, maki_status st, const maki_err *why,

@@ -19,7 +19,7 @@
 
 static bool is_same_provider(const maki_provider *a, const maki_provider *b)
 {
-    return strcmp(a->name, b->name) == 0 && maki_str_is(a->model, b->model) &&
+    return strcmp(a->name, b->name) == 0 && maki_str_equal(a->model, b->model) &&
            a->max_tokens == b->max_tokens && a->window == b->window;
 }
 
@@ -80,8 +80,8 @@ static maki_status count_others(maki_turn_state *w, maki_err *err)
     maki_status st = MAKI_OK;
     if (w->system_count == 0 && q->tools.len == 0) return MAKI_OK;
     if (!*tokenizer)
-        st = maki_tokenizer_open(w->options->env, maki_encoding_named("o200k_base"), NULL,
-                                 tokenizer, err);
+        st = maki_tokenizer_open(w->options->env, maki_encoding_find("o200k_base"), NULL, tokenizer,
+                                 err);
     for (size_t i = 0; st == MAKI_OK && i < w->system_count; i++)
         w->system_tokens += maki_tokenizer_count(*tokenizer, w->system[i]) + MAKI_PER_MESSAGE;
     if (st == MAKI_OK && q->tools.len)

@@ -8,7 +8,7 @@
 
 #include "assemble/prompt.h"
 #include "base/hash.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/json_print.h"
 #include "base/str_util.h"
 #include "base/text.h"
@@ -123,9 +123,9 @@ static maki_status set_other_sections(prompt_builder *m, maki_err *err)
     parts[MAKI_SECTION_THINKING].text = maki_str_of(levels[w->thinking]);
     parts[MAKI_SECTION_CHANNEL].text = maki_str_of(w->turns->session.channel);
     maki_prompt_timestamp(clock->now_ms(clock),
-                          maki_str_is(format, MAKI_LIT("off"))    ? MAKI_TIMESTAMP_OFF
-                          : maki_str_is(format, MAKI_LIT("time")) ? MAKI_TIMESTAMP_TIME
-                                                                  : MAKI_TIMESTAMP_DATE,
+                          maki_str_equal(format, MAKI_LIT("off"))    ? MAKI_TIMESTAMP_OFF
+                          : maki_str_equal(format, MAKI_LIT("time")) ? MAKI_TIMESTAMP_TIME
+                                                                     : MAKI_TIMESTAMP_DATE,
                           timestamp);
     parts[MAKI_SECTION_TIMESTAMP].text = maki_arena_copy(&w->arena, maki_str_of(timestamp));
     return maki_arena_status(&w->arena, err);
@@ -146,7 +146,7 @@ static maki_status choose_mode(prompt_builder *m, maki_err *err)
 {
     maki_str name = maki_turn_text(m->w, "promptMode");
     m->in.mode = is_subagent(m->w) ? MAKI_PROMPT_MINIMAL : MAKI_PROMPT_FULL;
-    return name.len ? maki_prompt_mode_named(name, &m->in.mode, err) : MAKI_OK;
+    return name.len ? maki_prompt_mode_parse(name, &m->in.mode, err) : MAKI_OK;
 }
 
 /* The prompt, then the caller's texts.  The timestamp is appended to the last text, because some models accept only
@@ -222,10 +222,10 @@ static void hash_system(const maki_turn_state *w, char out[MAKI_SYSTEM_SHA])
 maki_status maki_turn_record_system(maki_turn_state *w, maki_err *err)
 {
     char sha[MAKI_SYSTEM_SHA];
-    maki_json_build fields;
+    maki_json_builder fields;
     hash_system(w, sha);
     if (strcmp(sha, w->turns->system_sha) == 0) return MAKI_OK;
-    maki_json_build_begin(&fields, &w->arena, err);
+    maki_json_builder_begin(&fields, &w->arena, err);
     maki_jw_print(&fields.w, "{'sha':%z,'tokens':%i,'toolTokens':%i", sha, w->system_tokens,
                   w->tool_tokens);
     maki_status st = maki_turn_add_event(w, "system", &fields, err);

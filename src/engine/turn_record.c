@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/json_print.h"
 #include "base/str_util.h"
 #include "engine/turn_internal.h"
@@ -67,9 +67,9 @@ static maki_status add_complete(maki_turn_state *w, maki_str row, maki_err *err)
 {
     maki_turn_row out;
     maki_turn_row_begin(w, &out, err);
-    maki_jw_object(&out.w);
+    maki_jw_begin_object(&out.w);
     maki_jw_begin_value(&out.w);
-    maki_jw_bytes(&out.w, maki_str_to(maki_str_from(row, 1), row.len - 2));
+    maki_jw_bytes(&out.w, maki_str_prefix(maki_str_skip(row, 1), row.len - 2));
     return maki_turn_row_end(w, &out, "", MAKI_OK, err);
 }
 
@@ -86,20 +86,21 @@ static maki_status add_escaped(void *ctx, maki_str bytes, maki_err *err)
 {
     maki_jw *out = ctx;
     (void)err;
-    maki_jw_escaped(out, bytes);
+    maki_jw_escape(out, bytes);
     return out->status;
 }
 
 /* Append the text of a row to the open string; *any: there was some.  It may end within an escaped character. */
 static maki_status write_text(maki_jw *out, maki_str row, bool *has_text, maki_err *err)
 {
-    maki_content_parts parts = maki_content_parts_of(row);
+    maki_content_parts parts = maki_content_parts_of_row(row);
     maki_content_part part;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_content_parts_next(&parts, &part)) {
         if (part.kind != MAKI_CONTENT_TEXT || maki_is_blank(part.text)) continue;
         *has_text = true;
-        st = maki_json_text_to(maki_json_inside(part.text), (maki_sink){ add_escaped, out }, err);
+        st = maki_json_unescape_to(maki_json_strip_quotes(part.text),
+                                   (maki_sink){ add_escaped, out }, err);
     }
     return st;
 }
@@ -115,8 +116,8 @@ static maki_status add_truncated(maki_turn_state *w, maki_str row, maki_err *err
     maki_jw_begin_value(&out.w);
     maki_jw_bytes(&out.w, MAKI_LIT("\""));
     maki_status st = write_text(&out.w, row, &has_text, err);
-    maki_jw_escaped(&out.w, MAKI_LIT("\n\n"));
-    maki_jw_escaped(&out.w, maki_str_of(end_line(w->end)));
+    maki_jw_escape(&out.w, MAKI_LIT("\n\n"));
+    maki_jw_escape(&out.w, maki_str_of(end_line(w->end)));
     maki_jw_bytes(&out.w, MAKI_LIT("\""));
     if (st != MAKI_OK || has_text) return maki_turn_row_end(w, &out, w->end, st, err);
     maki_spool_free(&out.spool); /* there was no text */
@@ -134,15 +135,15 @@ static const char *end_of(const maki_turn_state *w, maki_status st)
 
 /* ---- events -------------------------------------------------------------------------------------------------- */
 
-maki_status maki_turn_add_event(maki_turn_state *w, const char *type, maki_json_build *fields,
+maki_status maki_turn_add_event(maki_turn_state *w, const char *type, maki_json_builder *fields,
                                 maki_err *err)
 {
     maki_str object;
     maki_change change;
     maki_jw_end_object(&fields->w);
-    maki_status st = maki_json_build_end(fields, &w->arena, &object, err);
+    maki_status st = maki_json_builder_end(fields, &w->arena, &object, err);
     if (st != MAKI_OK) return st;
-    return maki_conv_add_event(w->conv, type, maki_json_inside(object), &change, err);
+    return maki_conv_add_event(w->conv, type, maki_json_strip_quotes(object), &change, err);
 }
 
 /* The outcome for each bootstrap file that was requested. */
@@ -166,9 +167,9 @@ static maki_status add_exchange(maki_turn_state *w, const maki_err *why, maki_er
 {
     const maki_turn_result *r = w->result;
     const maki_send_result *sent = &r->sent;
-    maki_json_build fields;
-    maki_json_build_begin(&fields, &w->arena, err);
-    maki_jw_object(&fields.w);
+    maki_json_builder fields;
+    maki_json_builder_begin(&fields, &w->arena, err);
+    maki_jw_begin_object(&fields.w);
     maki_exchange_event_write(
         &fields.w,
         &(maki_exchange_event){ .protocol = w->turns->provider.protocol,
@@ -194,10 +195,10 @@ static maki_status add_exchange(maki_turn_state *w, const maki_err *why, maki_er
 static maki_status add_usage_event(maki_turn_state *w, maki_err *err)
 {
     const maki_send_result *sent = &w->result->sent;
-    maki_json_build fields;
+    maki_json_builder fields;
     if (!sent->usage.known) return MAKI_OK;
-    maki_json_build_begin(&fields, &w->arena, err);
-    maki_jw_object(&fields.w);
+    maki_json_builder_begin(&fields, &w->arena, err);
+    maki_jw_begin_object(&fields.w);
     maki_usage_event_write(
         &fields.w, &(maki_usage_event){ .model = w->result->model,
                                         .usage = &sent->usage,
@@ -212,9 +213,9 @@ static maki_status add_usage_event(maki_turn_state *w, maki_err *err)
 static maki_status add_provider_error(maki_turn_state *w, const maki_err *why, maki_err *err)
 {
     const maki_send_result *sent = &w->result->sent;
-    maki_json_build fields;
-    maki_json_build_begin(&fields, &w->arena, err);
-    maki_jw_object(&fields.w);
+    maki_json_builder fields;
+    maki_json_builder_begin(&fields, &w->arena, err);
+    maki_jw_begin_object(&fields.w);
     maki_provider_error_event_write(
         &fields.w, &(maki_provider_error_event){ .upstream = w->turns->provider.name,
                                                  .model = w->result->model,

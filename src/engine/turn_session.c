@@ -114,7 +114,7 @@ static maki_status read_settings(maki_turn_state *w, maki_err *err)
     if (w->thinking != MAKI_THINKING_UNSET) return MAKI_OK;
     maki_str level =
         thinking.len ? maki_json_text(thinking, &w->arena) : maki_turn_text(w, "thinking");
-    return level.len ? maki_thinking_named(level, &w->thinking, err) : MAKI_OK;
+    return level.len ? maki_thinking_parse(level, &w->thinking, err) : MAKI_OK;
 }
 
 maki_status maki_turn_open_session(maki_turn_state *w, maki_err *err)

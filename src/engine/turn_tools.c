@@ -70,7 +70,7 @@ static maki_status run_call(maki_turn_state *w, const maki_content_part *piece, 
 
 static maki_status run_row(maki_turn_state *w, maki_str row, maki_err *err)
 {
-    maki_content_parts pieces = maki_content_parts_of(row);
+    maki_content_parts pieces = maki_content_parts_of_row(row);
     maki_content_part piece;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_content_parts_next(&pieces, &piece)) {

@@ -19,7 +19,7 @@ static maki_reported_window *lookup(maki_turn_state *w)
     for (size_t i = 0; i < MAKI_REPORTED_WINDOWS; i++) {
         maki_reported_window *entry = &t->reported[i];
         if (entry->tokens > 0 && strcmp(entry->provider, t->provider.name) == 0 &&
-            maki_str_is(w->model, maki_str_of(entry->model)))
+            maki_str_equal(w->model, maki_str_of(entry->model)))
             return entry;
     }
     return NULL;

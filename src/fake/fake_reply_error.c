@@ -83,9 +83,9 @@ typedef enum provider { OPENAI, ANTHROPIC, OLLAMA, GEMINI } provider;
 
 static provider provider_of(maki_str path)
 {
-    if (maki_str_has(path, MAKI_LIT("/messages"))) return ANTHROPIC;
-    if (maki_str_has(path, MAKI_LIT("/api/"))) return OLLAMA;
-    return maki_str_has(path, MAKI_LIT("/v1beta/")) ? GEMINI : OPENAI;
+    if (maki_str_contains(path, MAKI_LIT("/messages"))) return ANTHROPIC;
+    if (maki_str_contains(path, MAKI_LIT("/api/"))) return OLLAMA;
+    return maki_str_contains(path, MAKI_LIT("/v1beta/")) ? GEMINI : OPENAI;
 }
 
 int fake_reply_error(maki_buf *out, maki_str path, fake_action error, const char *message,

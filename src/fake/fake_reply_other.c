@@ -184,7 +184,7 @@ int fake_reply_other(maki_buf *out, maki_str method, maki_str path, maki_str bod
 {
     for (size_t i = 0; i < sizeof other_rows / sizeof other_rows[0]; i++) {
         const struct other_row *row = &other_rows[i];
-        if (maki_str_is(method, maki_str_of(row->method)) &&
+        if (maki_str_equal(method, maki_str_of(row->method)) &&
             maki_str_ends(path, maki_str_of(row->path))) {
             if (row->say) return row->say(out, body);
             fake_write(out, row->text);

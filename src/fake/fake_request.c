@@ -20,7 +20,7 @@ typedef struct message_reader {
 /* The result of a tool: its last text, or the content itself if it has none. */
 static maki_str result_of(maki_str content, maki_arena *arena)
 {
-    maki_content_parts parts = maki_content_parts_in(content);
+    maki_content_parts parts = maki_content_parts_of_content(content);
     maki_content_part part;
     maki_str result = content;
     while (maki_content_parts_next(&parts, &part)) {
@@ -32,7 +32,7 @@ static maki_str result_of(maki_str content, maki_arena *arena)
 static maki_status read_message(void *ctx, const maki_wire_message *message, maki_err *err)
 {
     message_reader *r = ctx;
-    maki_content_parts parts = maki_content_parts_of(message->row);
+    maki_content_parts parts = maki_content_parts_of_row(message->row);
     maki_content_part part;
     bool seen_result = false; /* a text after a result in this message does not hide it */
     (void)err;
@@ -85,9 +85,9 @@ static void read_target(fake_request *request, maki_str target)
     maki_str path = maki_str_cut(&target, '?'), model = maki_str_cut(&path, ':');
     if (!path.len) return;
     const char *slash = maki_str_last(model, '/');
-    request->model = slash ? maki_str_from(model, (size_t)(slash + 1 - model.ptr)) : model;
+    request->model = slash ? maki_str_skip(model, (size_t)(slash + 1 - model.ptr)) : model;
     request->stream = maki_str_starts(path, MAKI_LIT("stream"));
-    request->array = request->stream && !maki_str_has(target, MAKI_LIT("alt=sse"));
+    request->array = request->stream && !maki_str_contains(target, MAKI_LIT("alt=sse"));
 }
 
 /* FNV-1a over the end of the body, where one request differs from the next. */

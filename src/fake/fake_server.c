@@ -2,7 +2,7 @@
  *
  * The body of a reply is written into a buffer and sent from there: at once, event by event (slow), or up to a
  * byte (cut).  A huge reply repeats a part in its middle as fast as the client reads, so it costs no memory.
- * Every exchange is freed exactly once: in finish, fail_exchange or on_gone. */
+ * Every exchange is freed exactly once: in finish, fail_exchange or on_aborted. */
 #include "fake/fake_server.h"
 
 #include <event2/event.h>
@@ -95,8 +95,8 @@ static maki_str first_event(maki_str bytes)
     for (size_t i = 0; i + 1 < bytes.len; i++) {
         bool line = bytes.ptr[i] == '\n' && (bytes.ptr[i + 1] == '{' || bytes.ptr[i + 1] == ',');
         bool event = bytes.ptr[i] == '\n' && bytes.ptr[i + 1] == '\n';
-        if (line) return maki_str_to(bytes, i + 1);
-        if (event) return maki_str_to(bytes, i + 2);
+        if (line) return maki_str_prefix(bytes, i + 1);
+        if (event) return maki_str_prefix(bytes, i + 2);
     }
     return bytes;
 }
@@ -109,12 +109,12 @@ static void finish(fake_exchange *r)
     if (cut)
         maki_conn_drop(conn);
     else
-        maki_conn_end(conn);
+        maki_conn_end_response(conn);
 }
 
 static void send_pending(fake_exchange *r)
 {
-    while (r->sent < r->total && maki_conn_waiting(r->conn) < PENDING_MAX) {
+    while (r->sent < r->total && maki_conn_unsent_bytes(r->conn) < PENDING_MAX) {
         maki_str bytes = next_span(r);
         if (r->scenario.slow_ms) bytes = first_event(bytes);
         if (r->scenario.chunk && bytes.len > r->scenario.chunk)
@@ -161,9 +161,9 @@ static void repeat_filler(fake_exchange *r, bool stream)
 static void start_reply(fake_exchange *r, int status, const char *fields, bool stream)
 {
     char lines[512];
-    maki_reply reply = { .status = status,
-                         .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH,
-                         .length = r->total };
+    maki_response reply = { .status = status,
+                            .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH,
+                            .length = r->total };
     reply.reason = maki_str_of(maki_http_reason(status));
     if (r->scenario.action == FAKE_LONG) {
         reply.framing = MAKI_FRAME_LENGTH;
@@ -176,7 +176,7 @@ static void start_reply(fake_exchange *r, int status, const char *fields, bool s
         fields = lines;
     }
     reply.fields = maki_str_of(fields);
-    maki_conn_start(r->conn, &reply);
+    maki_conn_begin_response(r->conn, &reply);
 }
 
 static void fail_exchange(fake_exchange *r, int status, const char *message)
@@ -268,7 +268,7 @@ static void answer_error(fake_exchange *r, fake_action error, const char *defaul
         const char *name;
         maki_str text;
     } optional[] = { { "Retry-After",
-                       maki_str_is(after, MAKI_LIT("never")) ? MAKI_LIT("") : after },
+                       maki_str_equal(after, MAKI_LIT("never")) ? MAKI_LIT("") : after },
                      { "retry-after-ms", scenario->retry_after_ms },
                      { "request-id", scenario->request_id },
                      { "x-ratelimit-reset", scenario->ratelimit_reset },
@@ -285,7 +285,7 @@ static void truncate_events(fake_exchange *r, uint64_t count)
     maki_str body = maki_buf_str(&r->reply);
     size_t len = 0;
     for (uint64_t i = 0; i < count && len < body.len; i++)
-        len += first_event(maki_str_from(body, len)).len;
+        len += first_event(maki_str_skip(body, len)).len;
     r->reply.len = len;
 }
 
@@ -429,17 +429,17 @@ static void answer_quick(fake_exchange *r, maki_protocol protocol)
     fake_provider *provider = r->provider;
     maki_conn *conn = r->conn;
     bool stream = provider->scenario.action == FAKE_QUICK_STREAM;
-    maki_reply reply = { .status = 200,
-                         .reason = MAKI_LIT("OK"),
-                         .fields = maki_str_of(stream ? protocol_rows[protocol].stream_fields
-                                                      : json_fields),
-                         .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH };
+    maki_response reply = { .status = 200,
+                            .reason = MAKI_LIT("OK"),
+                            .fields = maki_str_of(stream ? protocol_rows[protocol].stream_fields
+                                                         : json_fields),
+                            .framing = stream ? MAKI_FRAME_CHUNKED : MAKI_FRAME_LENGTH };
     maki_str body = quick_answer(provider, protocol);
     reply.length = body.len;
     exchange_free(r);
-    maki_conn_start(conn, &reply);
+    maki_conn_begin_response(conn, &reply);
     maki_conn_send(conn, body);
-    maki_conn_end(conn);
+    maki_conn_end_response(conn);
 }
 
 void fake_provider_end(fake_provider *provider)
@@ -455,7 +455,7 @@ static void store_key(fake_exchange *r, const maki_http_head *head)
     static const char *const names[] = { "authorization", "x-api-key", "x-goog-api-key" };
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         maki_str value = maki_http_value(head, names[i]), bearer = MAKI_LIT("Bearer ");
-        if (maki_str_starts(value, bearer)) value = maki_str_from(value, bearer.len);
+        if (maki_str_starts(value, bearer)) value = maki_str_skip(value, bearer.len);
         if (value.len) maki_str_copy(value, r->key, sizeof r->key);
     }
 }
@@ -504,7 +504,7 @@ static void on_body_end(void *ctx, maki_conn *conn)
         answer_quick(r, protocol);
     else if (maki_spool_text(&r->body, &body, &err) != MAKI_OK)
         fail_exchange(r, 500, err.msg);
-    else if (protocol && maki_str_is(maki_str_of(r->method), MAKI_LIT("POST")))
+    else if (protocol && maki_str_equal(maki_str_of(r->method), MAKI_LIT("POST")))
         answer_post(r, protocol, body);
     else
         answer_other(r, body);
@@ -517,7 +517,7 @@ static void on_drained(void *ctx, maki_conn *conn)
     if (r && !r->timer) send_pending(r);
 }
 
-static void on_gone(void *ctx, maki_conn *conn, maki_status why)
+static void on_aborted(void *ctx, maki_conn *conn, maki_status why)
 {
     (void)ctx;
     (void)why;
@@ -531,5 +531,5 @@ maki_server_callbacks fake_provider_calls(fake_provider *provider)
                                     .on_body = on_body,
                                     .on_body_end = on_body_end,
                                     .on_drained = on_drained,
-                                    .on_gone = on_gone };
+                                    .on_aborted = on_aborted };
 }

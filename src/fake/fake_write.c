@@ -66,7 +66,7 @@ maki_str fake_chunk(maki_str text, unsigned nth, unsigned count)
 {
     size_t from = maki_utf8_truncate(text, text.len / count * nth).len;
     size_t to = nth + 1 == count ? text.len : text.len / count * (nth + 1);
-    return maki_str_from(maki_utf8_truncate(text, to), from);
+    return maki_str_skip(maki_utf8_truncate(text, to), from);
 }
 
 static int hex_value(char c)

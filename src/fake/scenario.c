@@ -33,8 +33,8 @@ static maki_str next_word(maki_str *rest)
     size_t n = 0;
     while (n < rest->len && !is_word_end(rest->ptr[n]))
         n++;
-    maki_str word = maki_str_to(*rest, n);
-    *rest = maki_str_from(*rest, n);
+    maki_str word = maki_str_prefix(*rest, n);
+    *rest = maki_str_skip(*rest, n);
     return word;
 }
 
@@ -50,7 +50,7 @@ static bool parse_object(maki_str text, maki_str *object)
         if (quoted) continue;
         if (c == '{') depth++;
         if (c == '}' && --depth == 0)
-            return maki_json_check(maki_str_to(text, i + 1), object, NULL) == MAKI_OK;
+            return maki_json_check(maki_str_prefix(text, i + 1), object, NULL) == MAKI_OK;
         if (depth == 0) return false;
     }
     return false;
@@ -59,14 +59,14 @@ static bool parse_object(maki_str text, maki_str *object)
 static maki_str skip_space(maki_str text)
 {
     while (text.len && (text.ptr[0] == ' ' || text.ptr[0] == ','))
-        text = maki_str_from(text, 1);
+        text = maki_str_skip(text, 1);
     return text;
 }
 
 static bool parse_keyword(maki_str word, fake_scenario *scenario)
 {
-    const struct keyword *row = MAKI_ROW_NAMED(keywords, word);
-    bool think = maki_str_is(word, MAKI_LIT("think"));
+    const struct keyword *row = MAKI_TABLE_FIND(keywords, word);
+    bool think = maki_str_equal(word, MAKI_LIT("think"));
     if (row) scenario->action = row->action;
     scenario->think = scenario->think || think;
     return row || think;
@@ -105,7 +105,7 @@ static bool parse_valued(maki_str word, fake_scenario *scenario)
         maki_str name = maki_str_of(row->name), value;
         char *base = (char *)scenario;
         if (!maki_str_starts(word, name)) continue;
-        value = maki_str_from(word, name.len);
+        value = maki_str_skip(word, name.len);
         if (row->flag) *(bool *)(void *)(base + row->flag) = true;
         if (row->number) return maki_str_number(value, (uint64_t *)(void *)(base + row->number));
         *(maki_str *)(void *)(base + row->text) = value;
@@ -134,10 +134,10 @@ bool fake_scenario_read(maki_str text, fake_scenario *out, maki_str *unknown)
             skip_space(text).ptr[0] == '{') {
             text = skip_space(text);
             if (!parse_object(text, &scenario.arguments)) return false;
-            text = maki_str_from(text, scenario.arguments.len);
+            text = maki_str_skip(text, scenario.arguments.len);
         }
         if (!text.len || text.ptr[0] != ',') break;
-        text = maki_str_from(text, 1);
+        text = maki_str_skip(text, 1);
     } while (text.len);
     *out = scenario;
     return true;
@@ -146,5 +146,5 @@ bool fake_scenario_read(maki_str text, fake_scenario *out, maki_str *unknown)
 maki_str fake_scenario_find(maki_str user_text)
 {
     size_t found = maki_str_find_nocase(user_text, MAKI_LIT("fake:"));
-    return found < user_text.len ? maki_str_from(user_text, found + 5) : (maki_str){ 0 };
+    return found < user_text.len ? maki_str_skip(user_text, found + 5) : (maki_str){ 0 };
 }

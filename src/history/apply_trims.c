@@ -64,7 +64,7 @@ static maki_str span_of_cut(maki_str text, uint64_t units, uint64_t from, uint64
 
 static void write_cuts(maki_str text, const maki_trim *trim, maki_buf *out)
 {
-    uint64_t units = maki_json_units(text);
+    uint64_t units = maki_json_utf16_len(text);
     size_t copied = 0;
     for (size_t i = 0; i < trim->cut_count; i++) {
         const maki_cut *cut = &trim->cuts[i];
@@ -72,15 +72,15 @@ static void write_cuts(maki_str text, const maki_trim *trim, maki_buf *out)
         size_t at = (size_t)(removed.ptr - text.ptr);
         if (removed.len == 0 || at < copied) continue;
         maki_buf_add(out, (maki_str){ text.ptr + copied, at - copied });
-        maki_buf_add(out, maki_json_inside(cut->text));
+        maki_buf_add(out, maki_json_strip_quotes(cut->text));
         copied = at + removed.len;
     }
-    maki_buf_add(out, maki_str_from(text, copied));
+    maki_buf_add(out, maki_str_skip(text, copied));
 }
 
 static void write_ends(maki_str text, const maki_trim *trim, maki_buf *out)
 {
-    uint64_t units = maki_json_units(text), kept = (uint64_t)trim->head + trim->tail;
+    uint64_t units = maki_json_utf16_len(text), kept = (uint64_t)trim->head + trim->tail;
     maki_buf_add(out, maki_json_head(text, trim->head));
     maki_buf_print(out, "\\n\\n[... %" PRIu64 " of %" PRIu64 " characters trimmed ...]\\n\\n",
                    kept < units ? units - kept : 0, units);
@@ -93,9 +93,9 @@ static void write_replacement(maki_str value, const maki_trim *trim, maki_buf *o
     if (maki_json_kind_of(value) == MAKI_JSON_STRING) {
         maki_buf_add_byte(out, '"');
         if (trim->cut_count)
-            write_cuts(maki_json_inside(value), trim, out);
+            write_cuts(maki_json_strip_quotes(value), trim, out);
         else
-            write_ends(maki_json_inside(value), trim, out);
+            write_ends(maki_json_strip_quotes(value), trim, out);
         maki_buf_add_byte(out, '"');
     } else if (trim->cut_count) {
         maki_buf_add(out, MAKI_LIT("{\"type\":\"text\",\"text\":"));
@@ -149,6 +149,6 @@ maki_status maki_apply_trims(maki_str row, const maki_trim *const *trims, size_t
                           out);
         copied = sorted[i].offset + sorted[i].len;
     }
-    maki_buf_add(out, maki_str_from(row, copied));
+    maki_buf_add(out, maki_str_skip(row, copied));
     return maki_buf_status(out, err);
 }

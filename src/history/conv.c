@@ -95,7 +95,7 @@ static maki_status open_parent(maki_conv *conv, const maki_conv_options *options
 {
     const maki_log_fork *fork = maki_log_fork_of(conv->log);
     char path[MAKI_PATH_MAX];
-    maki_row row;
+    maki_index_record row;
     maki_err why = { 0 };
     if (!fork->found) return MAKI_OK;
     if (depth >= FORK_DEPTH_MAX)
@@ -245,7 +245,7 @@ static maki_status seq_before(maki_conv *conv, uint64_t last, time_search *searc
 {
     uint64_t base = maki_log_base(conv->log);
     for (uint64_t s = last; s > base; s--) {
-        maki_row row;
+        maki_index_record row;
         maki_status st = maki_log_row(conv->log, s, &row, err);
         if (st != MAKI_OK) return st;
         if (row.ts == 0) { /* it has the time of the message before it */
@@ -323,7 +323,7 @@ static maki_status read_row(iteration *p, const maki_view_item *item, maki_view_
                                       err);
     maki_buf_clear(&p->row);
     maki_spool_clear(&p->long_row);
-    if (seen->row.length <= MAKI_SPOOL_MEMORY || seen->row.flags & MAKI_ROW_BAD) {
+    if (seen->row.length <= MAKI_SPOOL_MEMORY || seen->row.flags & MAKI_ROW_NOT_MESSAGE) {
         maki_status st = maki_log_read(item->log, seen->seq, &p->row, err);
         seen->json = maki_buf_str(&p->row);
         return st;
@@ -369,7 +369,7 @@ static maki_status visit_rows(iteration *p, const maki_view_item *item, maki_err
         st = maki_log_row(item->log, seq, &seen.row, err);
         if (st == MAKI_OK) st = read_row(p, item, &seen, err);
         if (st != MAKI_OK) return st;
-        if (!(seen.row.flags & MAKI_ROW_BAD)) st = apply_trims(p, &seen, err);
+        if (!(seen.row.flags & MAKI_ROW_NOT_MESSAGE)) st = apply_trims(p, &seen, err);
         if (st == MAKI_OK) st = p->fn(p->ctx, &seen, err);
     }
     return st;

@@ -77,7 +77,7 @@ maki_status maki_view_fixed_prefix(const maki_view *view, uint64_t *prefix, maki
 typedef struct maki_view_message {
     uint64_t seq; /* 0: a synthetic message */
     uint64_t ev;  /* of the event that made it */
-    maki_row
+    maki_index_record
         row; /* of a message of the log; its tokens are those of `json`, also of a synthetic message */
     maki_str json;
 } maki_view_message;
@@ -136,7 +136,7 @@ maki_status maki_conv_append(maki_conv *conv, const unsigned char *expect, const
  * the summarizer runs, its summary is still used: then more than `keep` stay. */
 maki_status maki_conv_condense(maki_conv *conv, const unsigned char *expect, size_t keep,
                                const maki_summarizer *summarizer, maki_change *out, maki_err *err);
-/* The same with the summary as a system message after MAKI_SOFT_SUMMARY (synthetic.h), cut when the view would
+/* The same with the summary as a system message after MAKI_SYSTEM_SUMMARY_PREFIX (synthetic.h), cut when the view would
  * have more than `max_tokens` tokens (0: never). */
 maki_status maki_conv_soft_trim(maki_conv *conv, const unsigned char *expect, size_t keep,
                                 uint64_t max_tokens, const maki_summarizer *summarizer,

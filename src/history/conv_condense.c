@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/str_util.h"
 #include "base/text.h"
 #include "history/hide.h"
@@ -184,7 +184,7 @@ static maki_status make_summary(maki_conv *conv, const condense_ctx *c, maki_str
     maki_summary_parts parts = { .text = text, .ts = ts };
     maki_status st = MAKI_OK;
     if (c->soft) {
-        text = maki_arena_print(arena, MAKI_SOFT_SUMMARY "%.*s", (int)text.len, text.ptr);
+        text = maki_arena_print(arena, MAKI_SYSTEM_SUMMARY_PREFIX "%.*s", (int)text.len, text.ptr);
         st = maki_synthetic_text(MAKI_LIT("system"), text, arena, out, err);
     } else {
         st = maki_synthetic_id(conv->env.random, arena, &parts.id, err);
@@ -204,7 +204,7 @@ static maki_status make_summary_within(maki_conv *conv, const condense_ctx *c, u
         text = maki_utf8_truncate(text, len > SUMMARY_MIN ? len : SUMMARY_MIN);
         const char *line = maki_str_last(text, '\n');
         if (line && (size_t)(line - text.ptr) > text.len / 2)
-            text = maki_str_to(text, (size_t)(line - text.ptr));
+            text = maki_str_prefix(text, (size_t)(line - text.ptr));
         st = make_summary(conv, c, text, ts, out, tokens, err);
     }
     return st;
@@ -246,33 +246,33 @@ static maki_status summarize_once(maki_conv *conv, const maki_view *part, const 
 static maki_status add_summary(maki_conv *conv, maki_decision *out, const maki_summary *summary,
                                maki_err *err)
 {
-    maki_json_build build;
+    maki_json_builder build;
     maki_str fields;
-    maki_json_build_begin(&build, &conv->arena, err);
-    maki_jw_object(&build.w);
+    maki_json_builder_begin(&build, &conv->arena, err);
+    maki_jw_begin_object(&build.w);
     maki_summary_usage_write(&build.w, &summary->usage);
     if (summary->coverage.measured) maki_fact_coverage_write(&build.w, &summary->coverage);
     maki_fallback_write(&build.w, &summary->fallback_reason);
     maki_jw_end_object(&build.w);
-    maki_status st = maki_json_build_end(&build, &conv->arena, &fields, err);
+    maki_status st = maki_json_builder_end(&build, &conv->arena, &fields, err);
     if (st != MAKI_OK) return st;
     maki_buf_add(&out->fields, MAKI_LIT(","));
-    maki_buf_add(&out->fields, maki_json_inside(fields));
+    maki_buf_add(&out->fields, maki_json_strip_quotes(fields));
     return MAKI_OK;
 }
 
 void maki_conv_add_unused_usage(maki_conv *conv, const maki_summary_usage *usage)
 {
-    maki_json_build build;
+    maki_json_builder build;
     maki_str fields;
     maki_change ignored;
     if (!usage->model[0]) return;
-    maki_json_build_begin(&build, &conv->arena, NULL);
-    maki_jw_object(&build.w);
+    maki_json_builder_begin(&build, &conv->arena, NULL);
+    maki_jw_begin_object(&build.w);
     maki_summary_usage_write(&build.w, usage);
     maki_jw_end_object(&build.w);
-    if (maki_json_build_end(&build, &conv->arena, &fields, NULL) == MAKI_OK)
-        (void)!maki_conv_add_event(conv, "usage", maki_json_inside(fields), &ignored, NULL);
+    if (maki_json_builder_end(&build, &conv->arena, &fields, NULL) == MAKI_OK)
+        (void)!maki_conv_add_event(conv, "usage", maki_json_strip_quotes(fields), &ignored, NULL);
 }
 
 static maki_status decide_condense(maki_conv *conv, const maki_view *view, void *ctx,

@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/limits.h"
 #include "base/str_util.h"
 #include "history/change_internal.h"
@@ -20,7 +20,7 @@ maki_str maki_conv_id(const maki_conv *conv)
 {
     maki_str p = maki_str_of(maki_log_path(conv->log));
     maki_str task = MAKI_LIT("/messages.jsonl");
-    bool directory = p.len > task.len && maki_str_is(maki_str_from(p, p.len - task.len), task);
+    bool directory = p.len > task.len && maki_str_equal(maki_str_skip(p, p.len - task.len), task);
     size_t end = p.len - (directory ? task.len : strlen(".jsonl"));
     size_t start = end;
     while (start > 0 && p.ptr[start - 1] != '/')
@@ -48,8 +48,8 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     char chain[2 * MAKI_CHAIN_LEN + 1];
     maki_conv *child = NULL;
     maki_change ignored;
-    maki_row row;
-    maki_json_build build;
+    maki_index_record row;
+    maki_json_builder build;
     maki_str fields;
     const maki_view *view;
     maki_status st = check_place(conv, path, err);
@@ -72,8 +72,8 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     if (st != MAKI_OK) return st;
     bool blank = maki_log_last(child->log) == 0 && maki_log_events(child->log) == 0;
     if (!blank) st = maki_fail(err, MAKI_CONFLICT, "%s exists already", path);
-    maki_json_build_begin(&build, &child->arena, err);
-    maki_jw_object(&build.w);
+    maki_json_builder_begin(&build, &child->arena, err);
+    maki_jw_begin_object(&build.w);
     maki_jw_key(&build.w, MAKI_LIT("parent"));
     maki_jw_string(&build.w, maki_conv_id(conv));
     maki_jw_key(&build.w, MAKI_LIT("seq"));
@@ -83,10 +83,10 @@ maki_status maki_conv_fork(maki_conv *conv, uint64_t seq, uint64_t ev, const cha
     maki_jw_key(&build.w, MAKI_LIT("chain"));
     maki_jw_string(&build.w, maki_str_of(chain));
     maki_jw_end_object(&build.w);
-    maki_status built = maki_json_build_end(&build, &child->arena, &fields, err);
+    maki_status built = maki_json_builder_end(&build, &child->arena, &fields, err);
     if (st == MAKI_OK) st = built;
     if (st == MAKI_OK)
-        st = maki_conv_add_event(child, "fork", maki_json_inside(fields), &ignored, err);
+        st = maki_conv_add_event(child, "fork", maki_json_strip_quotes(fields), &ignored, err);
     maki_conv_close(child);
     if (st != MAKI_OK && blank) maki_conv_erase_new(&conv->env, path);
     return st;

@@ -58,7 +58,7 @@ static void read_fields(maki_str event, maki_str fields[FIELDS])
     memset(fields, 0, FIELDS * sizeof fields[0]);
     MAKI_JSON_EACH(item, maki_json_fields(event)) {
         for (size_t i = 0; i < FIELDS; i++) {
-            if (maki_str_is(item.key, maki_str_of(field_names[i]))) fields[i] = item.value;
+            if (maki_str_equal(item.key, maki_str_of(field_names[i]))) fields[i] = item.value;
         }
     }
 }
@@ -252,8 +252,9 @@ static bool is_about_requests(maki_str row)
 {
     maki_event_head head;
     if (!maki_event_head_of(row, &head)) return false;
-    return maki_str_is(head.type, MAKI_LIT("usage")) ||
-           (maki_str_is(head.type, MAKI_LIT("manifest")) && !maki_str_has(row, MAKI_LIT("manage")));
+    return maki_str_equal(head.type, MAKI_LIT("usage")) ||
+           (maki_str_equal(head.type, MAKI_LIT("manifest")) &&
+            !maki_str_contains(row, MAKI_LIT("manage")));
 }
 
 static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at, maki_err *err)

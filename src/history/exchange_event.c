@@ -112,9 +112,9 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t at,
     (void)ev;
     (void)at;
     (void)err;
-    bool relevant = maki_str_has(row, MAKI_LIT("\"usage\"")) ||
-                    (!r->model_only && (maki_str_has(row, MAKI_LIT("\"exchange\"")) ||
-                                        maki_str_has(row, MAKI_LIT("\"system\""))));
+    bool relevant = maki_str_contains(row, MAKI_LIT("\"usage\"")) ||
+                    (!r->model_only && (maki_str_contains(row, MAKI_LIT("\"exchange\"")) ||
+                                        maki_str_contains(row, MAKI_LIT("\"system\""))));
     if (!relevant || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
     if (maki_json_field_is(event, "type", "usage")) read_usage(r, event);
     if (r->model_only) return MAKI_OK;

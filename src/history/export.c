@@ -8,7 +8,7 @@
 #include "base/str_util.h"
 #include "history/export_internal.h"
 
-maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err)
+maki_status maki_export_format_parse(maki_str name, maki_export_format *out, maki_err *err)
 {
     size_t format = maki_str_index(name, "roo|lines|openai|anthropic");
     *out = (maki_export_format)format;

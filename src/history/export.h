@@ -10,7 +10,7 @@
  *                 place in the array
  *
  * Of an imported roo array the export is the same array (import.h).  The chat formats translate as a request
- * does (wire/write.h): calls, results and images from one shape to the other, results right after their calls;
+ * does (wire/message_writer.h): calls, results and images from one shape to the other, results right after their calls;
  * reasoning without a signature is left out, as is a message that becomes empty. */
 #ifndef MAKI_HISTORY_EXPORT_H
 #define MAKI_HISTORY_EXPORT_H
@@ -25,7 +25,7 @@ typedef enum maki_export_format {
 } maki_export_format;
 
 /* MAKI_UNSUPPORTED: unknown; the message lists the formats. */
-maki_status maki_export_named(maki_str name, maki_export_format *out, maki_err *err);
+maki_status maki_export_format_parse(maki_str name, maki_export_format *out, maki_err *err);
 
 /* Write the conversation at a revision, which is given as to maki_conv_view. */
 maki_status maki_export(maki_conv *conv, uint64_t seq, uint64_t ev, maki_export_format format,

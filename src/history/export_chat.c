@@ -10,7 +10,7 @@
 static maki_status write_body(maki_conv *conv, const maki_view *view, maki_protocol protocol,
                               maki_jw *w, maki_err *err)
 {
-    const maki_wire_style style = { .protocol = protocol, .no_synthetic = true };
+    const maki_wire_writer_options options = { .protocol = protocol, .no_synthetic = true };
     bool system = false, any;
     maki_status st = maki_render_system(conv, view, protocol, NULL, &system, err);
     if (st == MAKI_OK && system) {
@@ -18,8 +18,9 @@ static maki_status write_body(maki_conv *conv, const maki_view *view, maki_proto
         st = maki_render_system(conv, view, protocol, w, &system, err);
         maki_jw_print(w, "],'messages':");
     }
-    maki_jw_array(w);
-    if (st == MAKI_OK) st = maki_render(conv, view, &style, (maki_render_extra){ 0 }, w, &any, err);
+    maki_jw_begin_array(w);
+    if (st == MAKI_OK)
+        st = maki_render(conv, view, &options, (maki_render_extra){ 0 }, w, &any, err);
     maki_jw_end_array(w);
     if (system) maki_jw_end_object(w);
     return st;

@@ -89,10 +89,10 @@ static maki_status write_rows(roo_writer *x, maki_log *log, uint64_t from, uint6
 static maki_status last_valid(maki_log *log, uint64_t from, uint64_t *to, maki_err *err)
 {
     for (uint64_t seq = from; seq <= *to; seq++) {
-        maki_row row;
+        maki_index_record row;
         maki_status st = maki_log_row(log, seq, &row, err);
         if (st != MAKI_OK) return st;
-        if (row.flags & MAKI_ROW_BAD) *to = seq - 1;
+        if (row.flags & MAKI_ROW_NOT_MESSAGE) *to = seq - 1;
     }
     return MAKI_OK;
 }
@@ -150,7 +150,7 @@ static maki_status write_all(roo_writer *x, maki_conv *conv, uint64_t seq, uint6
     if (st == MAKI_OK) st = export_tags_read(&x->tags, conv, err);
     if (st != MAKI_OK) return st;
     maki_jw_init(&x->w, sink, err);
-    maki_jw_array(&x->w);
+    maki_jw_begin_array(&x->w);
     for (size_t i = 0; st == MAKI_OK && i < view->count; i++) {
         const maki_view_item *item = &view->items[i];
         st = item->from ? write_range(x, item, err) : write_synthetic(x, item, err);

@@ -99,7 +99,7 @@ maki_status maki_export_ui(maki_conv *conv, uint64_t seq, uint64_t ev, maki_sink
     maki_status st = maki_log_each_event(conv->log, find_imported, &u, err);
     if (st == MAKI_CANCELLED) st = MAKI_OK;
     maki_jw_init(&u.w, sink, err);
-    maki_jw_array(&u.w);
+    maki_jw_begin_array(&u.w);
     if (st == MAKI_OK) st = maki_log_each_event(conv->log, write_ui, &u, err);
     maki_jw_end_array(&u.w);
     maki_status written = maki_jw_end(&u.w);

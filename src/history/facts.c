@@ -180,7 +180,7 @@ static bool find_answered_call(maki_role role, const fields *f, maki_str *id)
 static maki_status is_current(const maki_recent_calls *state, maki_log *log, uint64_t seq,
                               bool *out, maki_err *err)
 {
-    maki_row before;
+    maki_index_record before;
     bool replaces_bad = state->last_bad && state->last_seq == seq;
     *out = (replaces_bad || state->last_seq + 1 == seq) && seq > maki_log_base(log) + 1;
     if (!*out || seq != maki_log_last(log) + 1)
@@ -203,9 +203,9 @@ static void advance(maki_recent_calls *state, uint64_t seq, maki_str row)
 static maki_status read_calls(maki_recent_calls *state, maki_log *log, uint64_t seq, maki_buf *row,
                               maki_err *err)
 {
-    maki_row record;
+    maki_index_record record;
     maki_status st = maki_log_row(log, seq, &record, err);
-    bool calls = record.flags & MAKI_ROW_CALLS && !(record.flags & MAKI_ROW_BAD);
+    bool calls = record.flags & MAKI_ROW_CALLS && !(record.flags & MAKI_ROW_NOT_MESSAGE);
     if (st != MAKI_OK || !calls) return st;
     maki_buf_clear(row);
     st = maki_log_read(log, seq, row, err);

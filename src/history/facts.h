@@ -6,7 +6,7 @@
 
 #include "log/log.h"
 
-/* Bits of maki_row.flags. */
+/* Bits of maki_index_record.flags. */
 enum {
     MAKI_ROW_ROLE = 7,     /* a maki_role */
     MAKI_ROW_CALLS = 8,    /* it calls tools */

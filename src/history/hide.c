@@ -31,7 +31,7 @@ static maki_status flags_at(const maki_view *view, uint64_t n, uint32_t *flags, 
 {
     size_t item = 0;
     uint64_t seq = 0;
-    maki_row row;
+    maki_index_record row;
     *flags = SYNTHETIC;
     if (!locate(view, n, &item, &seq) || seq == 0) return MAKI_OK;
     maki_status st = maki_log_row(view->items[item].log, seq, &row, err);
@@ -78,7 +78,7 @@ maki_status maki_hiding_adjust_end(const maki_view *view, uint64_t messages, uin
 /* ---- what is hidden ------------------------------------------------------------------------ */
 
 static maki_status hide_row(maki_conv *conv, maki_hiding *s, const maki_view *view, uint64_t seq,
-                            const maki_row *row, maki_err *err)
+                            const maki_index_record *row, maki_err *err)
 {
     s->rows++;
     s->tokens += row->tokens;
@@ -119,8 +119,8 @@ typedef struct group {
 
 /* Must the message at position n stay?  System and pinned ones do, and the calls and results of a group with a pinned
  * one. */
-static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq, const maki_row *row,
-                             group *g, bool *stays, maki_err *err)
+static maki_status must_stay(const maki_view *view, uint64_t n, uint64_t seq,
+                             const maki_index_record *row, group *g, bool *stays, maki_err *err)
 {
     bool answers = row->flags & MAKI_ROW_ANSWERS, calls = row->flags & MAKI_ROW_CALLS;
     *stays = (row->flags & MAKI_ROW_ROLE) == MAKI_ROLE_SYSTEM || maki_view_pinned(view, seq);
@@ -163,7 +163,7 @@ maki_status maki_hiding_collect(maki_conv *conv, const maki_view *view, maki_hid
         }
         for (uint64_t k = n < s->from ? s->from - n : 0;
              st == MAKI_OK && item->from && k < length && n + k < s->to; k++) {
-            maki_row row;
+            maki_index_record row;
             bool stays = false;
             uint64_t seq = item->from + k;
             st = maki_log_row(item->log, seq, &row, err);
@@ -196,7 +196,7 @@ maki_status maki_hiding_time(maki_conv *conv, const maki_view *view, uint64_t n,
 {
     size_t item = 0;
     uint64_t seq = 0;
-    maki_row row = { 0 };
+    maki_index_record row = { 0 };
     maki_status st = MAKI_OK;
     if (locate(view, n, &item, &seq) && seq)
         st = maki_log_row(view->items[item].log, seq, &row, err);

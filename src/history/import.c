@@ -197,7 +197,7 @@ maki_status maki_draft_end(maki_draft *draft, maki_str *text, maki_err *err)
 
 void maki_import_spans(maki_jw *w, const maki_span64 *spans, size_t count)
 {
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     for (size_t i = 0; i < count; i++)
         maki_jw_print(w, "[%i,%i]", spans[i].from, spans[i].to);
     maki_jw_end_array(w);
@@ -258,11 +258,11 @@ static maki_status detect(maki_importer *im, maki_err *err)
         maki_file_read_at(im->env->files, im->src.fd, 0, beginning, BEGINNING, &read_bytes, err);
     maki_str text = { beginning, read_bytes };
     if (st == MAKI_OK && maki_str_starts(text, MAKI_LIT("\xEF\xBB\xBF"))) {
-        text = maki_str_from(text, 3);
+        text = maki_str_skip(text, 3);
         maki_source_seek(&im->src, 3);
     }
     if (st == MAKI_OK && im->options->format)
-        st = maki_import_named(im->options->format, &im->format, err);
+        st = maki_import_format_find(im->options->format, &im->format, err);
     else if (st == MAKI_OK)
         st = maki_import_detect(text, read_bytes < BEGINNING, &im->format, err);
     if (st == MAKI_OK) im->report->format = im->format->name;

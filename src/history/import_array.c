@@ -36,7 +36,7 @@ static void add_note_field(maki_importer *im, maki_str key, maki_str value, bool
     if (maki_json_check(key, &checked, NULL) != MAKI_OK || key.ptr[0] != '"') return;
     if (!*any) maki_jw_field_object(w, "body");
     *any = true;
-    maki_jw_raw_key(w, maki_json_inside(key));
+    maki_jw_raw_key(w, maki_json_strip_quotes(key));
     maki_jw_raw(w, value);
 }
 

@@ -44,7 +44,7 @@ static void write_blocks(maki_jw *w, maki_str content)
         maki_jw_raw(w, content.len ? content : MAKI_LIT("\"\""));
         return;
     }
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     MAKI_JSON_EACH(item, maki_json_items(content)) {
         maki_str text = maki_json_string(item.value, "text");
         maki_str image = maki_json_string(item.value, "image_url");
@@ -240,7 +240,7 @@ static void write_file_name(maki_jw *w, maki_str name)
     maki_jw_print(w, "{'type':'text','text':");
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\"[file "));
-    maki_jw_bytes(w, maki_json_inside(name));
+    maki_jw_bytes(w, maki_json_strip_quotes(name));
     maki_jw_bytes(w, MAKI_LIT("]\""));
     maki_jw_end_object(w);
 }

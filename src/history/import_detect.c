@@ -30,7 +30,7 @@ static size_t skip_space(maki_str t, size_t i)
 static size_t skip_value(maki_str t, size_t i)
 {
     bool missing = i < t.len && (t.ptr[i] == '}' || t.ptr[i] == ']');
-    return missing ? i : i + maki_import_value_len(maki_str_from(t, i));
+    return missing ? i : i + maki_import_value_len(maki_str_skip(t, i));
 }
 
 static void copy_string(char *out, size_t capacity, maki_str string)
@@ -46,9 +46,9 @@ static void probe_field(maki_import_probe *s, maki_str key, maki_str value, size
     if (s->count == MAKI_IMPORT_PROBE_KEYS) return;
     key = (maki_str){ key.ptr + 1, key.len - 2 };
     s->keys[s->count++] = key;
-    if (value.ptr[0] == '"' && maki_str_is(key, MAKI_LIT("type")))
+    if (value.ptr[0] == '"' && maki_str_equal(key, MAKI_LIT("type")))
         copy_string(s->type, sizeof s->type, value);
-    if (value.ptr[0] == '"' && maki_str_is(key, MAKI_LIT("role")))
+    if (value.ptr[0] == '"' && maki_str_equal(key, MAKI_LIT("role")))
         copy_string(s->role, sizeof s->role, value);
     if (maki_str_in(key, "messages|input") && value.ptr[0] == '[') s->messages = at;
 }
@@ -104,9 +104,9 @@ static const maki_import_format *array_format(maki_str t, size_t i)
         if (!maki_import_probe_has(&s, "role") && !s.type[0] && !is_cut) break;
         any = true;
         maki_str object = { t.ptr + i, (s.end ? s.end : t.len) - i };
-        blocks |= maki_str_has(object, MAKI_LIT("\"tool_use\"")) ||
-                  maki_str_has(object, MAKI_LIT("\"tool_result\"")) ||
-                  maki_str_has(object, MAKI_LIT("\"thinking\""));
+        blocks |= maki_str_contains(object, MAKI_LIT("\"tool_use\"")) ||
+                  maki_str_contains(object, MAKI_LIT("\"tool_result\"")) ||
+                  maki_str_contains(object, MAKI_LIT("\"thinking\""));
         if (s.end == 0) break;
         i = s.end;
     }

@@ -22,7 +22,7 @@ const char *maki_import_names(char out[MAKI_IMPORT_NAMES])
     return out;
 }
 
-maki_status maki_import_named(const char *name, const maki_import_format **out, maki_err *err)
+maki_status maki_import_format_find(const char *name, const maki_import_format **out, maki_err *err)
 {
     char names[MAKI_IMPORT_NAMES];
     for (size_t i = 0; (*out = maki_import_format_at(i)) != NULL; i++) {

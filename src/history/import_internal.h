@@ -137,7 +137,8 @@ struct maki_import_format {
 /* In the order in which they are tried; NULL after the last. */
 const maki_import_format *maki_import_format_at(size_t i);
 /* MAKI_UNSUPPORTED: unknown; the message lists the formats. */
-maki_status maki_import_named(const char *name, const maki_import_format **out, maki_err *err);
+maki_status maki_import_format_find(const char *name, const maki_import_format **out,
+                                    maki_err *err);
 /* Their names, with commas. */
 enum { MAKI_IMPORT_NAMES = 120 };
 const char *maki_import_names(char out[MAKI_IMPORT_NAMES]);

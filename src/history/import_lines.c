@@ -10,7 +10,7 @@
 static bool trim_blank(maki_str *line)
 {
     while (line->len && (line->ptr[0] == ' ' || line->ptr[0] == '\t'))
-        *line = maki_str_from(*line, 1);
+        *line = maki_str_skip(*line, 1);
     while (line->len && (line->ptr[line->len - 1] == ' ' || line->ptr[line->len - 1] == '\t')) {
         line->len--;
     }

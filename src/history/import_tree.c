@@ -10,7 +10,7 @@
 #include "base/err.h"
 #include "base/json_access.h"
 #include "history/import_internal.h"
-#include "wire/write_internal.h"
+#include "wire/message_writer_internal.h"
 
 /* ---- positions of lines ------------------------------------------------------------------------------ */
 
@@ -147,7 +147,7 @@ static void write_content(maki_jw *w, maki_str content)
 static maki_str inside_of(maki_str object, const char *name)
 {
     maki_str text;
-    return maki_import_id(object, name, &text) ? maki_json_inside(text) : (maki_str){ "", 0 };
+    return maki_import_id(object, name, &text) ? maki_json_strip_quotes(text) : (maki_str){ "", 0 };
 }
 
 /* Write a command that the user ran, with its output, as text of the user. */
@@ -191,7 +191,7 @@ static void pi_message(maki_jw *w, maki_str line, maki_str message)
  * `original`; left open. */
 static void claude_message(maki_jw *w, maki_str line, maki_str message)
 {
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     maki_jw_raw(w, (maki_str){ message.ptr + 1, message.len - 2 });
     if (!maki_json_field(message, "timestamp").len)
         maki_jw_print(w, "'timestamp':%v", maki_json_field(line, "timestamp"));

@@ -1,6 +1,6 @@
 /* render.c -- write a view as the messages of a provider's protocol, row by row.
  *
- * In:    a view, or rows that are in no log; the protocol and its style; extra rows for the newest question.
+ * In:    a view, or rows that are in no log; the protocol and its options; extra rows for the newest question.
  * Out:   items of the open array of a JSON writer.
  * Must stay true: constant memory; the order of the view is kept; a row that is not JSON counts as an empty object. */
 #include "history/render.h"
@@ -10,7 +10,7 @@
 /* A row that is not valid JSON counts as an empty object. */
 static maki_str message_of(const maki_view_message *seen)
 {
-    return seen->row.flags & MAKI_ROW_BAD ? MAKI_LIT("{}") : seen->json;
+    return seen->row.flags & MAKI_ROW_NOT_MESSAGE ? MAKI_LIT("{}") : seen->json;
 }
 
 /* ---- system prompt ---------------------------------------------------------------------------------------- */
@@ -62,11 +62,11 @@ static maki_status newest_question(const maki_view *view, uint64_t *seq, maki_er
     for (size_t i = view->count; i > 0; i--) {
         const maki_view_item *item = &view->items[i - 1];
         for (uint64_t s = item->to; item->from && s >= item->from; s--) {
-            maki_row row;
+            maki_index_record row;
             maki_status st = maki_log_row(item->log, s, &row, err);
             if (st != MAKI_OK) return st;
             bool user = (row.flags & MAKI_ROW_ROLE) == MAKI_ROLE_USER;
-            if (!user || row.flags & (MAKI_ROW_ANSWERS | MAKI_ROW_BAD)) continue;
+            if (!user || row.flags & (MAKI_ROW_ANSWERS | MAKI_ROW_NOT_MESSAGE)) continue;
             *seq = s;
             return MAKI_OK;
         }
@@ -92,13 +92,14 @@ static maki_status render_row(void *ctx, const maki_view_message *seen, maki_err
     return st == MAKI_OK ? maki_wire_writer_add(r->writer, message_of(seen), err) : st;
 }
 
-maki_status maki_render(maki_conv *conv, const maki_view *view, const maki_wire_style *style,
-                        maki_render_extra extra, maki_jw *w, bool *any, maki_err *err)
+maki_status maki_render(maki_conv *conv, const maki_view *view,
+                        const maki_wire_writer_options *options, maki_render_extra extra,
+                        maki_jw *w, bool *any, maki_err *err)
 {
     renderer r = { .extra = extra };
     maki_status st = extra.count ? newest_question(view, &r.before, err) : MAKI_OK;
     if (st == MAKI_OK)
-        st = maki_wire_writer_open(maki_log_env(maki_conv_log(conv)), style, w, &r.writer, err);
+        st = maki_wire_writer_open(maki_log_env(maki_conv_log(conv)), options, w, &r.writer, err);
     if (st == MAKI_OK) st = maki_conv_each(conv, view, render_row, &r, err);
     if (st == MAKI_OK) st = add_extra(&r, err);
     if (st == MAKI_OK) st = maki_wire_writer_end(r.writer, any, err);
@@ -107,10 +108,11 @@ maki_status maki_render(maki_conv *conv, const maki_view *view, const maki_wire_
 }
 
 maki_status maki_render_rows(const maki_env *env, maki_render_extra rows,
-                             const maki_wire_style *style, maki_jw *w, bool *any, maki_err *err)
+                             const maki_wire_writer_options *options, maki_jw *w, bool *any,
+                             maki_err *err)
 {
     renderer r = { .extra = rows };
-    maki_status st = maki_wire_writer_open(env, style, w, &r.writer, err);
+    maki_status st = maki_wire_writer_open(env, options, w, &r.writer, err);
     if (st == MAKI_OK) st = add_extra(&r, err);
     if (st == MAKI_OK) st = maki_wire_writer_end(r.writer, any, err);
     maki_wire_writer_close(r.writer);

@@ -4,7 +4,7 @@
  * The formats are those of roo, field by field. */
 #include "history/synthetic.h"
 
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/random.h"
 
 maki_status maki_synthetic_text(maki_str role, maki_str text, maki_arena *arena, maki_str *json,
@@ -26,9 +26,9 @@ maki_status maki_synthetic_marker(size_t hidden, maki_str id, double ts, maki_ar
 maki_status maki_synthetic_summary(const maki_summary_parts *parts, maki_arena *arena,
                                    maki_str *json, maki_err *err)
 {
-    maki_json_build build;
+    maki_json_builder build;
     maki_jw *w = &build.w;
-    maki_json_build_begin(&build, arena, err);
+    maki_json_builder_begin(&build, arena, err);
     maki_jw_print(w, "{'role':'assistant','content':[{'type':'reasoning','text':%z}",
                   MAKI_SUMMARY_REASONING);
     for (size_t i = 0; i < parts->reasoning_count; i++)
@@ -37,7 +37,7 @@ maki_status maki_synthetic_summary(const maki_summary_parts *parts, maki_arena *
     for (size_t i = 0; i < parts->call_count; i++)
         maki_jw_raw(w, parts->calls[i]);
     maki_jw_print(w, "],'ts':%f,'isSummary':true,'condenseId':%v}", parts->ts, parts->id);
-    return maki_json_build_end(&build, arena, json, err);
+    return maki_json_builder_end(&build, arena, json, err);
 }
 
 maki_status maki_synthetic_id(const maki_random *random, maki_arena *arena, maki_str *id,

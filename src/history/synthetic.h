@@ -13,7 +13,7 @@
 /* Replaces an image in the input of a summarizer. */
 #define MAKI_IMAGE_PLACEHOLDER "[An image stood here]"
 /* Before the text of a summary that is a system message. */
-#define MAKI_SOFT_SUMMARY "[Previous conversation summary]\n"
+#define MAKI_SYSTEM_SUMMARY_PREFIX "[Previous conversation summary]\n"
 
 /* The marker of a truncation: "[Truncation: N messages hidden]".  `id` is a JSON string. */
 maki_status maki_synthetic_marker(size_t hidden, maki_str id, double ts, maki_arena *arena,

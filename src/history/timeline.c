@@ -243,7 +243,7 @@ static void add_parent(view_builder *b, const maki_view *parent, uint64_t seq)
 /* An edit that was undone: its replacement message is hidden, too, and the results of the calls in it. */
 static void hide_edit(view_builder *b, maki_log *log, uint64_t with)
 {
-    maki_row row;
+    maki_index_record row;
     uint64_t to = with;
     while (b->status == MAKI_OK && to < maki_log_last(log)) {
         b->status = maki_log_row(log, to + 1, &row, b->err);

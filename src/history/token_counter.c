@@ -42,8 +42,8 @@ static maki_status count(maki_token_counter *counter, size_t worker,
         worker == 0 && counter->borrowed ? &counter->borrowed : &counter->tokenizers[worker];
     maki_status st = MAKI_OK;
     if (!*t)
-        st = maki_tokenizer_open(&counter->env, maki_encoding_named(MAKI_LOG_ENCODING), NULL, t,
-                                 err);
+        st =
+            maki_tokenizer_open(&counter->env, maki_encoding_find(MAKI_LOG_ENCODING), NULL, t, err);
     if (st != MAKI_OK) return st;
     return maki_counted_fields_count(*t, parts, tokens, err);
 }
@@ -52,7 +52,7 @@ maki_status maki_token_counter_message(maki_token_counter *counter, size_t worke
                                        uint64_t *tokens, maki_err *err)
 {
     while (message.len && maki_is_space(message.ptr[0]))
-        message = maki_str_from(message, 1);
+        message = maki_str_skip(message, 1);
     while (message.len && maki_is_space(message.ptr[message.len - 1]))
         message.len--;
     maki_counted_fields parts = maki_counted_fields_of(message);

@@ -42,7 +42,7 @@ maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_
                                   maki_err *err)
 {
     maki_log *log = maki_conv_owner(conv, trim->seq)->log;
-    maki_row row;
+    maki_index_record row;
     uint32_t after = 0;
     *saved = trim->restores ? 0 : trim->tokens;
     if (trim->counted || trim->restores) return MAKI_OK;
@@ -67,7 +67,7 @@ maki_status maki_conv_trim_tokens(maki_conv *conv, const maki_trim *trim, int64_
 static maki_status range_tokens(maki_log *log, uint64_t from, uint64_t to, uint64_t *tokens,
                                 maki_err *err)
 {
-    maki_row first, last;
+    maki_index_record first, last;
     maki_status st = maki_log_row(log, from, &first, err);
     if (st == MAKI_OK) st = maki_log_row(log, to, &last, err);
     if (st == MAKI_OK) *tokens += last.tokens_so_far - first.tokens_so_far + first.tokens;

@@ -49,7 +49,7 @@ static maki_status decide_trim(maki_conv *conv, const maki_view *view, void *ctx
     t->tokens = 0;
     maki_status st = maki_require_visible(view, t->seq, err);
     if (st == MAKI_OK) st = read_text(conv, t, &row, &string, err);
-    if (st == MAKI_OK) units = maki_json_units(maki_json_inside(string));
+    if (st == MAKI_OK) units = maki_json_utf16_len(maki_json_strip_quotes(string));
     if (st == MAKI_OK && (uint64_t)t->head + t->tail < units)
         st = maki_conv_prune_savings(conv, maki_buf_str(&row), t, err);
     maki_buf_free(&row);

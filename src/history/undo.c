@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/err.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/str_util.h"
 #include "history/change_internal.h"
 
@@ -51,7 +51,7 @@ static maki_status event_seq(maki_conv *conv, uint64_t ev, uint64_t *seq, maki_e
 
 static maki_status flags_of(maki_conv *conv, uint64_t seq, uint32_t *flags, maki_err *err)
 {
-    maki_row row;
+    maki_index_record row;
     maki_status st = maki_log_row(log_of(conv, seq), seq, &row, err);
     *flags = st == MAKI_OK ? row.flags : 0;
     return st;
@@ -75,7 +75,7 @@ static maki_status answered_later(maki_conv *conv, uint64_t seq, bool *out, maki
     bool answers = false;
     *out = false;
     for (uint64_t s = seq + 1; s > maki_log_base(log) && s <= last && !*out; s++) {
-        maki_row row;
+        maki_index_record row;
         if (rewound_after(conv, s - 1)) return MAKI_OK;
         maki_status st = maki_log_row(log, s, &row, err);
         if (st != MAKI_OK) return st;
@@ -89,7 +89,7 @@ static maki_status answered_later(maki_conv *conv, uint64_t seq, bool *out, maki
 maki_status maki_adjust_cut(maki_conv *conv, uint64_t *seq, maki_err *err)
 {
     maki_log *log = log_of(conv, *seq + 1);
-    maki_row next;
+    maki_index_record next;
     if (*seq + 1 > maki_log_last(log) || *seq + 1 <= maki_log_base(log)) return MAKI_OK;
     maki_status st = maki_log_row(log, *seq + 1, &next, err);
     if (st != MAKI_OK) return st;
@@ -195,7 +195,7 @@ maki_status maki_conv_edit(maki_conv *conv, const unsigned char *expect, uint64_
 static maki_status role_at(maki_conv *conv, uint64_t seq, maki_arena *arena, maki_str *out,
                            maki_err *err)
 {
-    maki_row row;
+    maki_index_record row;
     maki_log *log = log_of(conv, seq);
     maki_str message;
     maki_status st = maki_log_row(log, seq, &row, err);
@@ -213,7 +213,7 @@ static maki_status role_at(maki_conv *conv, uint64_t seq, maki_arena *arena, mak
                          seq);
     default: break; /* another role: its name is in the row */
     }
-    if (row.flags & MAKI_ROW_BAD) return MAKI_OK;
+    if (row.flags & MAKI_ROW_NOT_MESSAGE) return MAKI_OK;
     maki_buf bytes = maki_buf_new(conv->env.alloc, (size_t)MAKI_ROW_MAX);
     st = maki_log_read(log, seq, &bytes, err);
     if (st == MAKI_OK) st = maki_json_check(maki_buf_str(&bytes), &message, err);

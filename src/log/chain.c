@@ -60,6 +60,6 @@ bool maki_event_parse_sum(maki_str row, maki_str *covered, unsigned char sum[MAK
     const char *suffix = row.ptr + row.len - suffix_len;
     if (memcmp(suffix, key.ptr, key.len) != 0 || !maki_unhex(suffix + key.len, MAKI_CHAIN_LEN, sum))
         return false;
-    *covered = maki_str_to(row, row.len - suffix_len);
+    *covered = maki_str_prefix(row, row.len - suffix_len);
     return true;
 }

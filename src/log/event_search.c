@@ -26,11 +26,11 @@ static bool take_number(maki_str *rest, maki_str name, uint64_t *out)
 {
     size_t n = 0;
     if (!maki_str_starts(*rest, name)) return false;
-    *rest = maki_str_from(*rest, name.len);
+    *rest = maki_str_skip(*rest, name.len);
     while (n < rest->len && maki_is_digit(rest->ptr[n]))
         n++;
-    bool valid = maki_str_number(maki_str_to(*rest, n), out);
-    *rest = maki_str_from(*rest, n);
+    bool valid = maki_str_number(maki_str_prefix(*rest, n), out);
+    *rest = maki_str_skip(*rest, n);
     return valid;
 }
 
@@ -45,7 +45,7 @@ bool maki_event_head_of(maki_str row, maki_event_head *out)
         !take_number(&rest, MAKI_LIT(",\"ts\":"), &ts) || !maki_str_starts(rest, type))
         return false;
     out->ts = (int64_t)ts;
-    rest = maki_str_from(rest, type.len);
+    rest = maki_str_skip(rest, type.len);
     return maki_str_take(&rest, '"', &out->type);
 }
 

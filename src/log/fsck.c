@@ -42,7 +42,7 @@ typedef struct repair_state {
     uint64_t bad_ev, bad_offset; /* the first bad event; 0: none */
     char quarantine[MAKI_QUARANTINE_NAME_LEN];
     uint64_t quarantine_len;
-    maki_log_file_paths names;
+    maki_log_file_paths paths;
     bool fork;
     uint64_t indexed; /* the last message in the index on disk */
 } repair_state;
@@ -110,10 +110,10 @@ static maki_status read_old_index(repair_state *state, maki_err *err)
     options.messages_only = true;
     options.create = false;
     maki_status st = maki_log_open(state->env, state->path, &options, &log, err);
-    if (st == MAKI_OK) st = maki_log_file_paths_of(state->path, &state->names, err);
+    if (st == MAKI_OK) st = maki_log_file_paths_of(state->path, &state->paths, err);
     if (st != MAKI_OK) return st;
     state->fork = maki_log_base(log) > 0;
-    if (maki_index_open(&index, state->env, state->names.index, false, NULL) == MAKI_OK) {
+    if (maki_index_open(&index, state->env, state->paths.index, false, NULL) == MAKI_OK) {
         state->fork = state->fork || index.header.base > 0;
         state->indexed = index.header.base + index.header.count;
     }
@@ -159,7 +159,7 @@ static maki_status restore_newlines(repair_state *state, maki_err *err)
 static maki_status quarantine_events(repair_state *state, maki_err *err)
 {
     const maki_files *files = state->env->files;
-    const char *path = state->names.events;
+    const char *path = state->paths.events;
     int messages = -1, events = -1;
     uint64_t size = 0;
     maki_status st = open_locked(state->env, state->path, &messages, err);
@@ -183,7 +183,7 @@ static maki_status quarantine_events(repair_state *state, maki_err *err)
 static maki_status remove_index(repair_state *state, maki_err *err)
 {
     const maki_files *files = state->env->files;
-    if (files->unlink(files, state->names.index) == 0 || errno == ENOENT) return MAKI_OK;
+    if (files->unlink(files, state->paths.index) == 0 || errno == ENOENT) return MAKI_OK;
     return maki_fail_errno(err, "removing the old index");
 }
 

@@ -39,7 +39,7 @@ void maki_index_header_init(maki_index_header *header, const char *encoding, uin
     memset(header, 0, sizeof *header);
     memcpy(header->magic, magic, sizeof magic);
     header->version = VERSION;
-    header->row_size = sizeof(maki_row);
+    header->row_size = sizeof(maki_index_record);
     header->base = base;
     strncpy(header->encoding, encoding, sizeof header->encoding - 1);
     memcpy(header->start, start, MAKI_CHAIN_LEN);
@@ -63,7 +63,7 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err)
         maki_file_read_at(index->env->files, index->fd, 0, &header, sizeof header, &got, err);
     if (st != MAKI_OK) return st;
     if (got < sizeof header || memcmp(header.magic, magic, sizeof magic) != 0 ||
-        header.version != VERSION || header.row_size != sizeof(maki_row) ||
+        header.version != VERSION || header.row_size != sizeof(maki_index_record) ||
         header.check != header_checksum(header) ||
         header.events_check != XXH3_64bits(&header.events, sizeof header.events) ||
         header.view_check != maki_index_view_check(&header)) {
@@ -72,7 +72,7 @@ maki_status maki_index_refresh(maki_index *index, maki_err *err)
     uint64_t size = 0;
     st = maki_file_get_size(index->env, index->fd, &size, err);
     if (st != MAKI_OK) return st;
-    if (size < sizeof header || header.count > (size - sizeof header) / sizeof(maki_row))
+    if (size < sizeof header || header.count > (size - sizeof header) / sizeof(maki_index_record))
         return maki_fail(err, MAKI_CORRUPT, "the index is truncated");
     index->header = header;
     index->block_count = 0; /* the last block may have been partly filled */
@@ -152,7 +152,8 @@ void maki_index_close(maki_index *index)
     index->fd = -1;
 }
 
-maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, maki_err *err)
+maki_status maki_index_get(maki_index *index, uint64_t number, maki_index_record *out,
+                           maki_err *err)
 {
     if (number == 0 || number > index->header.count) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no row %llu", (unsigned long long)number);
@@ -163,12 +164,12 @@ maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, ma
         uint64_t first = (number - 1) / BLOCK_ROWS * BLOCK_ROWS + 1;
         uint64_t remaining = index->header.count - first + 1;
         size_t count = remaining < BLOCK_ROWS ? (size_t)remaining : BLOCK_ROWS, got = 0;
-        uint64_t offset = sizeof(maki_index_header) + (first - 1) * sizeof(maki_row);
+        uint64_t offset = sizeof(maki_index_header) + (first - 1) * sizeof(maki_index_record);
         maki_status st = maki_file_read_at(index->env->files, index->fd, offset, index->block,
-                                           count * sizeof(maki_row), &got, err);
+                                           count * sizeof(maki_index_record), &got, err);
         if (st != MAKI_OK) return st;
         index->block_first = first;
-        index->block_count = got / sizeof(maki_row);
+        index->block_count = got / sizeof(maki_index_record);
         if (number >= first + index->block_count) {
             return maki_fail(err, MAKI_CORRUPT, "the index was truncated while in use");
         }
@@ -178,7 +179,7 @@ maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, ma
 }
 
 /* Append new records to the cached block if they follow on it: a writer reads the newest ones next. */
-static void cache_appended(maki_index *index, const maki_row *rows, size_t count)
+static void cache_appended(maki_index *index, const maki_index_record *rows, size_t count)
 {
     uint64_t next = index->block_first + index->block_count;
     if (index->block_count == 0 || next != index->header.count + 1 ||
@@ -186,17 +187,17 @@ static void cache_appended(maki_index *index, const maki_row *rows, size_t count
         index->block_count = 0;
         return;
     }
-    memcpy(index->block + index->block_count, rows, count * sizeof(maki_row));
+    memcpy(index->block + index->block_count, rows, count * sizeof(maki_index_record));
     index->block_count += count;
 }
 
-maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count, uint64_t end,
-                           maki_err *err)
+maki_status maki_index_add(maki_index *index, const maki_index_record *rows, size_t count,
+                           uint64_t end, maki_err *err)
 {
     const maki_files *files = index->env->files;
-    uint64_t offset = sizeof(maki_index_header) + index->header.count * sizeof(maki_row);
+    uint64_t offset = sizeof(maki_index_header) + index->header.count * sizeof(maki_index_record);
     assert(count == 0 || end > rows[count - 1].offset);
-    maki_str bytes = { (const char *)rows, count * sizeof(maki_row) };
+    maki_str bytes = { (const char *)rows, count * sizeof(maki_index_record) };
     maki_status st = maki_file_write_at(files, index->fd, offset, bytes, err);
     if (st != MAKI_OK) return st;
     struct {

@@ -30,7 +30,7 @@ enum {
 #define MAKI_ROW_FACT_FIELD(type, name) type name;
 
 /* The record of one row, as stored in the file (little-endian machines only). */
-typedef struct maki_row {
+typedef struct maki_index_record {
     uint64_t offset; /* in the messages file */
     uint32_t length; /* without the newline */
     uint32_t tokens;
@@ -38,8 +38,8 @@ typedef struct maki_row {
     MAKI_ROW_FACT_MAP(MAKI_ROW_FACT_FIELD)
     unsigned char chain[MAKI_CHAIN_LEN];
     uint64_t xxh3; /* of the row */
-} maki_row;
-_Static_assert(sizeof(maki_row) == 64, "a record has 64 bytes");
+} maki_index_record;
+_Static_assert(sizeof(maki_index_record) == 64, "a record has 64 bytes");
 
 /* The header: 128 bytes before the records. */
 typedef struct maki_index_header {
@@ -66,8 +66,8 @@ typedef struct maki_index {
     int fd;
     bool is_private; /* in an unlinked file, for this handle alone */
     maki_index_header header;
-    maki_row block[64];   /* the records read last, a cache */
-    uint64_t block_first; /* the number of block[0]; 0: none */
+    maki_index_record block[64]; /* the records read last, a cache */
+    uint64_t block_first;        /* the number of block[0]; 0: none */
     size_t block_count;
 } maki_index;
 
@@ -99,10 +99,11 @@ void maki_index_close(maki_index *index); /* accepts a zeroed one with fd -1 */
 maki_status maki_index_refresh(maki_index *index, maki_err *err);
 
 /* Record `number`, from 1 to header.count. */
-maki_status maki_index_get(maki_index *index, uint64_t number, maki_row *out, maki_err *err);
+maki_status maki_index_get(maki_index *index, uint64_t number, maki_index_record *out,
+                           maki_err *err);
 
 /* Append records; `end` is where the last of their rows ends.  Not synced. */
-maki_status maki_index_add(maki_index *index, const maki_row *rows, size_t count, uint64_t end,
-                           maki_err *err);
+maki_status maki_index_add(maki_index *index, const maki_index_record *rows, size_t count,
+                           uint64_t end, maki_err *err);
 
 #endif

@@ -33,7 +33,7 @@ const maki_env *maki_log_env(const maki_log *log)
 
 const char *maki_log_path(const maki_log *log)
 {
-    return log->names.messages;
+    return log->paths.messages;
 }
 
 uint64_t maki_log_base(const maki_log *log)
@@ -74,7 +74,7 @@ bool maki_log_syncs_at_end(const maki_log *log)
 maki_log_files maki_log_open_files(maki_log *log)
 {
     return (maki_log_files){ log->messages_fd,  log->events_fd,   log->header_len,
-                             log->names.events, log->names.index, &log->index };
+                             log->paths.events, log->paths.index, &log->index };
 }
 
 /* ---- paths ---------------------------------------------------------------------------------------- */
@@ -83,7 +83,7 @@ maki_status maki_log_file_paths_of(const char *path, maki_log_file_paths *out, m
 {
     maki_str p = maki_str_of(path), suffix = MAKI_LIT(".jsonl"), events = MAKI_LIT(".events.jsonl");
     bool has_suffix =
-        p.len > suffix.len && maki_str_is(maki_str_from(p, p.len - suffix.len), suffix);
+        p.len > suffix.len && maki_str_equal(maki_str_skip(p, p.len - suffix.len), suffix);
     if (!has_suffix || p.len + 40 > MAKI_PATH_MAX) {
         return maki_fail(err, MAKI_INVALID, "a messages file is a path that ends with .jsonl");
     }
@@ -91,7 +91,7 @@ maki_status maki_log_file_paths_of(const char *path, maki_log_file_paths *out, m
     const char *slash = strrchr(path, '/');
     int directory = slash ? (int)(slash - path) + 1 : 0;
     if (strcmp(path + directory, "events.jsonl") == 0 ||
-        (p.len > events.len && maki_str_is(maki_str_from(p, p.len - events.len), events))) {
+        (p.len > events.len && maki_str_equal(maki_str_skip(p, p.len - events.len), events))) {
         return maki_fail(err, MAKI_INVALID,
                          "that is an events file; name the messages file next to it");
     }
@@ -109,13 +109,13 @@ static maki_status open_messages(maki_log *log, maki_err *err)
     int create = log->options.create ? O_CREAT : 0;
     log->read_only = log->options.read_only || log->options.messages_only || log->options.dry_run;
     if (!log->read_only) {
-        log->messages_fd = files->open(files, log->names.messages, O_RDWR | create, 0600);
+        log->messages_fd = files->open(files, log->paths.messages, O_RDWR | create, 0600);
         log->denied = log->messages_fd < 0 && (errno == EACCES || errno == EROFS || errno == EPERM);
         log->read_only = log->denied || log->options.share_index;
     }
     if (log->read_only && log->messages_fd < 0)
-        log->messages_fd = files->open(files, log->names.messages, O_RDONLY, 0);
-    if (log->messages_fd < 0) return maki_fail_path(err, log->names.messages);
+        log->messages_fd = files->open(files, log->paths.messages, O_RDONLY, 0);
+    if (log->messages_fd < 0) return maki_fail_path(err, log->paths.messages);
     return MAKI_OK;
 }
 
@@ -124,9 +124,9 @@ maki_status maki_log_open_events(maki_log *log, bool create, maki_err *err)
     const maki_files *files = log->env.files;
     int flags = log->read_only ? O_RDONLY : O_RDWR | (create ? O_CREAT : 0);
     if (log->events_fd >= 0) return MAKI_OK;
-    log->events_fd = files->open(files, log->names.events, flags, 0600);
+    log->events_fd = files->open(files, log->paths.events, flags, 0600);
     if (log->events_fd < 0 && errno == ENOENT && !create) return MAKI_OK; /* no events yet */
-    if (log->events_fd < 0) return maki_fail_path(err, log->names.events);
+    if (log->events_fd < 0) return maki_fail_path(err, log->paths.events);
     return MAKI_OK;
 }
 
@@ -151,7 +151,7 @@ static maki_status read_header(maki_log *log, maki_err *err)
     size_t got = 0;
     maki_status st =
         maki_file_read_at(log->env.files, log->messages_fd, 0, first, sizeof first, &got, err);
-    if (st != MAKI_OK || !maki_str_is((maki_str){ first, got }, header_prefix)) return st;
+    if (st != MAKI_OK || !maki_str_equal((maki_str){ first, got }, header_prefix)) return st;
     st = maki_lines_each(&log->env, log->messages_fd, 0, log->options.max_row_bytes, on_header_line,
                          log, &end, err);
     return st == MAKI_CANCELLED ? MAKI_OK : st;
@@ -189,9 +189,9 @@ static maki_status read_parent(maki_log *log, maki_err *err)
 maki_status maki_log_check_paths(const maki_log *log, maki_err *err)
 {
     const maki_files *files = log->env.files;
-    int same = maki_file_same(files, log->messages_fd, log->names.messages);
+    int same = maki_file_same(files, log->messages_fd, log->paths.messages);
     if (same == 1 && log->events_fd >= 0) {
-        same = maki_file_same(files, log->events_fd, log->names.events);
+        same = maki_file_same(files, log->events_fd, log->paths.events);
     }
     if (same == 1) return MAKI_OK;
     if (same < 0) return maki_fail_errno(err, "checking the files of the log");
@@ -230,7 +230,7 @@ static bool index_is_current(maki_log *log)
 {
     const maki_files *files = log->env.files;
     if (log->index.fd < 0) return false;
-    if (!log->index.is_private && maki_file_same(files, log->index.fd, log->names.index) != 1)
+    if (!log->index.is_private && maki_file_same(files, log->index.fd, log->paths.index) != 1)
         return false;
     return maki_index_refresh(&log->index, NULL) == MAKI_OK &&
            maki_log_load_head(log, NULL) == MAKI_OK;
@@ -338,7 +338,7 @@ static maki_status open_to_write(maki_log *log, maki_err *err)
 
 static maki_status open_files(maki_log *log, const char *path, maki_err *err)
 {
-    maki_status st = maki_log_file_paths_of(path, &log->names, err);
+    maki_status st = maki_log_file_paths_of(path, &log->paths, err);
     if (st == MAKI_OK) st = open_messages(log, err);
     if (st != MAKI_OK) return st;
     return log->read_only ? open_to_read(log, err) : open_to_write(log, err);
@@ -349,7 +349,7 @@ maki_status maki_log_open(const maki_env *env, const char *path, const maki_log_
 {
     maki_log *log = env->alloc->resize(env->alloc, NULL, 0, sizeof *log);
     if (!log) return maki_fail_nomem(err);
-    memset(log, 0, offsetof(maki_log, names));
+    memset(log, 0, offsetof(maki_log, paths));
     log->env = *env;
     log->options = *options;
     if (log->options.max_row_bytes == 0) log->options.max_row_bytes = MAKI_ROW_MAX;

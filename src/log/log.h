@@ -35,7 +35,7 @@ typedef struct maki_row_facts {
 } maki_row_facts;
 
 /* Find the facts of row `seq`.  MAKI_INVALID when it cannot be a message: then it is not appended; a row that
- * is in the file already gets the flag MAKI_ROW_BAD instead.  Called for the rows in order, in the
+ * is in the file already gets the flag MAKI_ROW_NOT_MESSAGE instead.  Called for the rows in order, in the
  * log's own thread. */
 typedef maki_status (*maki_row_facts_fn)(void *ctx, maki_log *log, uint64_t seq, maki_str row,
                                          maki_row_facts *out, maki_err *err);
@@ -112,7 +112,7 @@ const unsigned char *maki_log_head(const maki_log *log);
 uint64_t maki_log_tokens(const maki_log *log); /* of all its messages */
 
 /* The record of a message of this log (seq > base). */
-maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err);
+maki_status maki_log_row(maki_log *log, uint64_t seq, maki_index_record *out, maki_err *err);
 /* Its bytes, appended to `out` and checked against the record: MAKI_CORRUPT when they changed. */
 maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *err);
 /* A read-ahead buffer for reading row after row.  It begins small and doubles while reading is sequential, so that
@@ -127,7 +127,7 @@ typedef struct maki_log_window {
 enum { MAKI_LOG_WINDOW_MAX = 256 << 10 };
 /* Like maki_log_read, for a row of at most MAKI_LOG_WINDOW_MAX bytes and its record; *out is borrowed until the next
  * call. */
-maki_status maki_log_read_buffered(maki_log *log, uint64_t seq, const maki_row *row,
+maki_status maki_log_read_buffered(maki_log *log, uint64_t seq, const maki_index_record *row,
                                    maki_log_window *window, maki_str *out, maki_err *err);
 void maki_log_window_free(maki_log_window *window); /* accepts a zeroed one */
 /* Write the bytes of messages [from, to], newlines included, to a sink; each row is checked as in maki_log_read

@@ -23,7 +23,7 @@ static maki_status discard_bytes(void *ctx, maki_str bytes, maki_err *err)
 /* Does record `number` of the index match the bytes of its row? */
 static maki_status check_record(maki_log *log, uint64_t number, uint64_t end, maki_err *err)
 {
-    maki_row row;
+    maki_index_record row;
     maki_status st = maki_index_get(&log->index, number, &row, err);
     if (st != MAKI_OK) return st;
     if (row.offset > end || row.length >= end - row.offset) {
@@ -43,7 +43,7 @@ static maki_status check_index(maki_log *log, uint64_t size, maki_err *err)
 {
     maki_index *index = &log->index;
     const char *encoding = log->options.encoding;
-    maki_row first;
+    maki_index_record first;
     if (strncmp(index->header.encoding, encoding, MAKI_INDEX_ENCODING_LEN) != 0 ||
         index->header.base != log->fork.seq ||
         memcmp(index->header.start, log->start, MAKI_CHAIN_LEN) != 0) {
@@ -66,7 +66,7 @@ static maki_status rebuild(maki_log *log, bool private_file, uint64_t *end, maki
     char temp[MAKI_PATH_MAX + 8];
     maki_index_close(&log->index);
     maki_index_header_init(&header, log->options.encoding, log->fork.seq, log->start);
-    snprintf(temp, sizeof temp, "%s.new", log->names.index);
+    snprintf(temp, sizeof temp, "%s.new", log->paths.index);
     maki_status st =
         maki_index_create(&log->index, &log->env, private_file ? NULL : temp, &header, err);
     if (st == MAKI_DENIED && !private_file) { /* the directory is read-only */
@@ -75,7 +75,7 @@ static maki_status rebuild(maki_log *log, bool private_file, uint64_t *end, maki
     }
     if (st == MAKI_OK) st = maki_log_catch_up(log, end, err);
     if (st == MAKI_OK) st = maki_index_store_event_count(&log->index, log->ev, err);
-    if (st == MAKI_OK && !private_file && files->rename(files, temp, log->names.index) < 0) {
+    if (st == MAKI_OK && !private_file && files->rename(files, temp, log->paths.index) < 0) {
         st = maki_fail_errno(err, "replacing the index");
     }
     if (st != MAKI_OK && !private_file) files->unlink(files, temp);
@@ -136,7 +136,7 @@ static maki_status has_new_rows(maki_log *log, bool *found, maki_err *err)
 static maki_status copy_index(maki_log *log, maki_err *err)
 {
     maki_index_header header = log->index.header;
-    uint64_t start = sizeof header, end = start + header.count * sizeof(maki_row);
+    uint64_t start = sizeof header, end = start + header.count * sizeof(maki_index_record);
     maki_index copy;
     maki_status st = maki_index_create(&copy, &log->env, NULL, &header, err);
     if (st != MAKI_OK) return st;
@@ -152,7 +152,7 @@ static maki_status add_to_shared(maki_log *log, uint64_t *end)
 {
     uint64_t size = 0;
     maki_index shared;
-    maki_status st = maki_index_open(&shared, &log->env, log->names.index, true, NULL);
+    maki_status st = maki_index_open(&shared, &log->env, log->paths.index, true, NULL);
     if (st != MAKI_OK) return st;
     maki_index_close(&log->index);
     log->index = shared;
@@ -198,9 +198,9 @@ maki_status maki_log_open_index(maki_log *log, uint64_t *end, maki_err *err)
     maki_err cause = { 0 };
     maki_index_close(&log->index);
     maki_status st =
-        maki_index_open(&log->index, &log->env, log->names.index, !log->read_only, &cause);
+        maki_index_open(&log->index, &log->env, log->paths.index, !log->read_only, &cause);
     if (st == MAKI_DENIED && !log->read_only) {
-        st = maki_index_open(&log->index, &log->env, log->names.index, false, &cause);
+        st = maki_index_open(&log->index, &log->env, log->paths.index, false, &cause);
     }
     /* The size is read after the index, which has only complete rows: a row that is being written must not look
      * like a missing one. */

@@ -39,7 +39,7 @@ struct maki_log {
     uint64_t written_end; /* where the next row is written */
     size_t record_count;  /* in `records` */
     maki_token_batches
-        *counter;           /* counts many rows in batches; NULL: rows are counted one by one */
+        *token_batches;     /* counts many rows in batches; NULL: rows are counted one by one */
     bool counter_writes;    /* its rows are new and have to be written */
     bool rows_begun;        /* some of its rows may be in the file already */
     bool events_after_rows; /* an event was added after rows of the group */
@@ -51,8 +51,8 @@ struct maki_log {
     uint64_t progress_done, progress_total; /* bytes, for options.progress */
 
     /* From here on nothing is zeroed at open: unused memory is not touched. */
-    maki_log_file_paths names;
-    maki_row records[ROWS_MAX];
+    maki_log_file_paths paths;
+    maki_index_record records[ROWS_MAX];
 };
 
 /* ---- log.c ---- */
@@ -85,15 +85,15 @@ maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err);
 /* The number of the next row, pending ones counted. */
 uint64_t maki_log_next_seq(const maki_log *log);
 /* The record of a row at `offset`, without its tokens. */
-maki_row maki_log_make_record(const maki_log *log, maki_str row, uint64_t offset,
-                              const maki_row_facts *facts);
+maki_index_record maki_log_make_record(const maki_log *log, maki_str row, uint64_t offset,
+                                       const maki_row_facts *facts);
 /* Count a row and add its record to those that the next publish writes. */
-maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_row *record,
+maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_index_record *record,
                                 const maki_row_spans *spans, maki_err *err);
 maki_status maki_log_publish(maki_log *log, maki_err *err);
 /* Count the next rows in batches, if there is more than one thread; `writes`: they are new and have to be written. */
 maki_status maki_log_begin_batches(maki_log *log, bool writes, maki_err *err);
-maki_status maki_log_add_to_batch(maki_log *log, maki_str row, const maki_row *record,
+maki_status maki_log_add_to_batch(maki_log *log, maki_str row, const maki_index_record *record,
                                   const maki_row_spans *spans, maki_err *err);
 /* Submit the current batch, writing it when it is new; publish the batches that are counted, or all. */
 maki_status maki_log_flush_batches(maki_log *log, bool all, maki_err *err);

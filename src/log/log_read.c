@@ -11,7 +11,7 @@
 #include "log/lines.h"
 #include "log/log_internal.h"
 
-maki_status maki_log_row(maki_log *log, uint64_t seq, maki_row *out, maki_err *err)
+maki_status maki_log_row(maki_log *log, uint64_t seq, maki_index_record *out, maki_err *err)
 {
     if (seq <= log->fork.seq || seq > maki_log_last(log)) {
         return maki_fail(err, MAKI_NOTFOUND, "there is no message %" PRIu64, seq);
@@ -27,7 +27,7 @@ static maki_status fail_changed(uint64_t seq, maki_err *err)
 
 maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *err)
 {
-    maki_row row;
+    maki_index_record row;
     size_t got = 0;
     maki_status st = maki_log_row(log, seq, &row, err);
     if (st != MAKI_OK) return st;
@@ -49,14 +49,15 @@ maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *
 
 enum { WINDOW_MIN = 16 << 10 };
 
-static bool window_has(const maki_log_window *w, const maki_log *log, const maki_row *row)
+static bool window_has(const maki_log_window *w, const maki_log *log, const maki_index_record *row)
 {
     return w->log == log && row->offset >= w->offset && row->offset - w->offset <= w->len &&
            row->length <= w->len - (row->offset - w->offset);
 }
 
 /* The bytes to read next: twice as much as before while reading is sequential. */
-static size_t next_window_size(const maki_log_window *w, const maki_log *log, const maki_row *row)
+static size_t next_window_size(const maki_log_window *w, const maki_log *log,
+                               const maki_index_record *row)
 {
     bool sequential =
         w->log == log && row->offset >= w->offset && row->offset - w->offset <= w->len + 1;
@@ -65,7 +66,7 @@ static size_t next_window_size(const maki_log_window *w, const maki_log *log, co
     return size > row->length ? size : row->length;
 }
 
-static maki_status fill_window(maki_log_window *w, maki_log *log, const maki_row *row,
+static maki_status fill_window(maki_log_window *w, maki_log *log, const maki_index_record *row,
                                maki_err *err)
 {
     uint64_t start = row->offset / MAKI_PAGE * MAKI_PAGE; /* pages are copied fastest */
@@ -84,7 +85,7 @@ static maki_status fill_window(maki_log_window *w, maki_log *log, const maki_row
     return st;
 }
 
-maki_status maki_log_read_buffered(maki_log *log, uint64_t seq, const maki_row *row,
+maki_status maki_log_read_buffered(maki_log *log, uint64_t seq, const maki_index_record *row,
                                    maki_log_window *window, maki_str *out, maki_err *err)
 {
     maki_status st = window_has(window, log, row) ? MAKI_OK : fill_window(window, log, row, err);
@@ -104,7 +105,7 @@ void maki_log_window_free(maki_log_window *window)
 
 /* Rows that are contiguous in the file. */
 typedef struct row_run {
-    maki_row rows[ROWS_MAX];
+    maki_index_record rows[ROWS_MAX];
     size_t count;
     uint64_t bytes; /* with newlines */
 } row_run;
@@ -115,10 +116,10 @@ static maki_status next_run(maki_log *log, uint64_t seq, uint64_t to, row_run *r
     run->count = 0;
     run->bytes = 0;
     for (; seq <= to && run->count < ROWS_MAX; seq++) {
-        maki_row *row = &run->rows[run->count];
+        maki_index_record *row = &run->rows[run->count];
         maki_status st = maki_log_row(log, seq, row, err);
         if (st != MAKI_OK) return st;
-        if (row->flags & MAKI_ROW_BAD) {
+        if (row->flags & MAKI_ROW_NOT_MESSAGE) {
             return maki_fail(err, MAKI_CORRUPT, "message %" PRIu64 " is damaged; see maki fsck",
                              seq);
         }
@@ -132,7 +133,7 @@ static maki_status next_run(maki_log *log, uint64_t seq, uint64_t to, row_run *r
 }
 
 /* A row that is longer than a block: its hash is known only after it was written. */
-static maki_status copy_long(maki_log *log, uint64_t seq, const maki_row *row, char *block,
+static maki_status copy_long(maki_log *log, uint64_t seq, const maki_index_record *row, char *block,
                              maki_sink sink, maki_err *err)
 {
     maki_row_hasher hasher;

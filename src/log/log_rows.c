@@ -27,27 +27,29 @@ maki_status maki_log_publish(maki_log *log, maki_err *err)
 
 uint64_t maki_log_next_seq(const maki_log *log)
 {
-    size_t pending = log->counter ? maki_token_batches_rows(log->counter) : 0;
+    size_t pending = log->token_batches ? maki_token_batches_rows(log->token_batches) : 0;
     return maki_log_last(log) + log->record_count + pending + 1;
 }
 
-maki_row maki_log_make_record(const maki_log *log, maki_str row, uint64_t offset,
-                              const maki_row_facts *facts)
+maki_index_record maki_log_make_record(const maki_log *log, maki_str row, uint64_t offset,
+                                       const maki_row_facts *facts)
 {
-    maki_row record = { .offset = offset, .length = (uint32_t)row.len, .xxh3 = maki_row_hash(row) };
+    maki_index_record record = { .offset = offset,
+                                 .length = (uint32_t)row.len,
+                                 .xxh3 = maki_row_hash(row) };
 #define SET_FACT(type, name) record.name = facts->name;
     MAKI_ROW_FACT_MAP(SET_FACT)
     maki_chain_next(log->new_head, row, record.chain);
     return record;
 }
 
-maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_row *record,
+maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_index_record *record,
                                 const maki_row_spans *spans, maki_err *err)
 {
     assert(log->record_count < ROWS_MAX);
-    maki_row *r = &log->records[log->record_count];
+    maki_index_record *r = &log->records[log->record_count];
     *r = *record;
-    if (!(r->flags & MAKI_ROW_BAD)) {
+    if (!(r->flags & MAKI_ROW_NOT_MESSAGE)) {
         maki_status st =
             log->options.tokens(log->options.tokens_ctx, 0, row, spans, &r->tokens, err);
         if (st != MAKI_OK) return st;
@@ -64,7 +66,7 @@ maki_status maki_log_add_record(maki_log *log, maki_str row, const maki_row *rec
 static maki_status publish_batch(maki_log *log, maki_token_batch *batch, maki_err *err)
 {
     assert(batch->count && batch->rows[0].offset == maki_log_published_end(log));
-    maki_row *last = &batch->rows[batch->count - 1];
+    maki_index_record *last = &batch->rows[batch->count - 1];
     uint64_t tokens = log->tokens;
     for (size_t i = 0; i < batch->count; i++) {
         tokens += batch->rows[i].tokens;
@@ -81,9 +83,9 @@ static maki_status publish_batch(maki_log *log, maki_token_batch *batch, maki_er
 maki_status maki_log_flush_batches(maki_log *log, bool all, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    const maki_token_batch *current = maki_token_batches_current(log->counter);
+    const maki_token_batch *current = maki_token_batches_current(log->token_batches);
     bool writes = current && log->counter_writes;
-    maki_token_batches_submit(log->counter);
+    maki_token_batches_submit(log->token_batches);
     if (writes) { /* still valid: the workers only read its bytes */
         maki_str bytes = { current->bytes.at, current->len };
         st = maki_file_write_at(log->env.files, log->messages_fd, log->written_end, bytes, err);
@@ -91,37 +93,37 @@ maki_status maki_log_flush_batches(maki_log *log, bool all, maki_err *err)
     }
     while (st == MAKI_OK) {
         maki_token_batch *batch = NULL;
-        st = maki_token_batches_collect(log->counter, all, &batch, err);
+        st = maki_token_batches_collect(log->token_batches, all, &batch, err);
         if (st != MAKI_OK || !batch) break;
         st = publish_batch(log, batch, err);
     }
     return st;
 }
 
-maki_status maki_log_add_to_batch(maki_log *log, maki_str row, const maki_row *record,
+maki_status maki_log_add_to_batch(maki_log *log, maki_str row, const maki_index_record *record,
                                   const maki_row_spans *spans, maki_err *err)
 {
     maki_status st = MAKI_OK;
-    if (!maki_token_batches_fits(log->counter, record->offset, row.len))
+    if (!maki_token_batches_fits(log->token_batches, record->offset, row.len))
         st = maki_log_flush_batches(log, false, err);
-    if (st == MAKI_OK) st = maki_token_batches_add(log->counter, row, record, spans, err);
+    if (st == MAKI_OK) st = maki_token_batches_add(log->token_batches, row, record, spans, err);
     if (st == MAKI_OK) memcpy(log->new_head, record->chain, MAKI_CHAIN_LEN);
     return st;
 }
 
 void maki_log_end_batches(maki_log *log)
 {
-    maki_token_batches_close(log->counter);
-    log->counter = NULL;
+    maki_token_batches_close(log->token_batches);
+    log->token_batches = NULL;
 }
 
 maki_status maki_log_begin_batches(maki_log *log, bool writes, maki_err *err)
 {
     size_t threads = log->options.threads ? log->options.threads : maki_thread_pool_cores();
     log->counter_writes = writes;
-    if (threads == 1 || log->counter) return MAKI_OK;
+    if (threads == 1 || log->token_batches) return MAKI_OK;
     return maki_token_batches_open(log->env.alloc, threads, log->options.tokens,
-                                   log->options.tokens_ctx, &log->counter, err);
+                                   log->options.tokens_ctx, &log->token_batches, err);
 }
 
 static maki_status report_progress(maki_log *log, uint64_t done, maki_err *err)
@@ -141,11 +143,11 @@ static maki_status on_row_line(void *ctx, maki_str line, uint64_t offset, maki_e
     maki_status st =
         log->options.facts(log->options.facts_ctx, log, maki_log_next_seq(log), line, &facts, err);
     if (st == MAKI_INVALID)
-        facts = (maki_row_facts){ .flags = MAKI_ROW_BAD };
+        facts = (maki_row_facts){ .flags = MAKI_ROW_NOT_MESSAGE };
     else if (st != MAKI_OK)
         return st;
-    maki_row record = maki_log_make_record(log, line, offset, &facts);
-    if (log->counter) {
+    maki_index_record record = maki_log_make_record(log, line, offset, &facts);
+    if (log->token_batches) {
         st = maki_log_add_to_batch(log, line, &record, &facts.spans, err);
     } else {
         st = maki_log_add_record(log, line, &record, &facts.spans, err);
@@ -157,7 +159,7 @@ static maki_status on_row_line(void *ctx, maki_str line, uint64_t offset, maki_e
 
 maki_status maki_log_load_head(maki_log *log, maki_err *err)
 {
-    maki_row last;
+    maki_index_record last;
     memcpy(log->head, log->start, MAKI_CHAIN_LEN);
     log->tokens = 0;
     log->written_end = log->header_len;
@@ -190,7 +192,7 @@ maki_status maki_log_catch_up(maki_log *log, uint64_t *end, maki_err *err)
         st = maki_lines_each(&log->env, log->messages_fd, log->written_end,
                              log->options.max_row_bytes, on_row_line, log, end, err);
     }
-    if (st == MAKI_OK && log->counter) {
+    if (st == MAKI_OK && log->token_batches) {
         st = maki_log_flush_batches(log, true, err);
         log->written_end = *end;
     }

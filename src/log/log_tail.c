@@ -81,7 +81,7 @@ static maki_status write_torn_fields(maki_log *log, int fd, uint64_t end, uint64
                    "\"what\":\"torn\",\"file\":\"%s\",\"offset\":%" PRIu64 ",\"length\":%" PRIu64,
                    events ? "events" : "messages", end, torn);
     if (torn > EMBEDDED_MAX) {
-        st = maki_lines_quarantine(&log->env, fd, events ? log->names.events : log->names.messages,
+        st = maki_lines_quarantine(&log->env, fd, events ? log->paths.events : log->paths.messages,
                                    end, size, name, err);
         maki_buf_print(fields, ",\"kept\":\"%s\"", name);
         return st == MAKI_OK ? maki_buf_status(fields, err) : st;

@@ -33,7 +33,7 @@ void maki_log_discard_group(maki_log *log)
 maki_status maki_log_writable(const maki_log *log, maki_err *err)
 {
     if (!log->read_only) return MAKI_OK;
-    return maki_fail(err, MAKI_DENIED, "%s may not be written", log->names.messages);
+    return maki_fail(err, MAKI_DENIED, "%s may not be written", log->paths.messages);
 }
 
 static maki_status begin(maki_log *log, maki_recovery mode, const unsigned char *expect,
@@ -99,10 +99,11 @@ static maki_status write_long(maki_log *log, maki_str row, maki_err *err)
 /* Add a row after the buffered ones; before a long row the buffer is empty. */
 static maki_status add_line(maki_log *log, maki_str row, const maki_row_facts *facts, maki_err *err)
 {
-    const maki_token_batch *batch = log->counter ? maki_token_batches_current(log->counter) : NULL;
+    const maki_token_batch *batch =
+        log->token_batches ? maki_token_batches_current(log->token_batches) : NULL;
     uint64_t offset = log->written_end + log->rows.len + (batch ? batch->len : 0);
-    maki_row record = maki_log_make_record(log, row, offset, facts);
-    if (log->counter) return maki_log_add_to_batch(log, row, &record, &facts->spans, err);
+    maki_index_record record = maki_log_make_record(log, row, offset, facts);
+    if (log->token_batches) return maki_log_add_to_batch(log, row, &record, &facts->spans, err);
     maki_status st = maki_log_add_record(log, row, &record, &facts->spans, err);
     if (st != MAKI_OK || row.len >= BLOCK) return st == MAKI_OK ? write_long(log, row, err) : st;
     maki_buf_add(&log->rows, row);
@@ -160,7 +161,7 @@ maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields,
     maki_buf_add(&log->events, fields);
     st = maki_buf_status(&log->events, err);
     if (st != MAKI_OK) return st;
-    maki_str covered = maki_str_from(maki_buf_str(&log->events), start);
+    maki_str covered = maki_str_skip(maki_buf_str(&log->events), start);
     maki_chain_next(log->new_sum, covered, log->new_sum);
     maki_hex(log->new_sum, MAKI_CHAIN_LEN, sum);
     maki_buf_print(&log->events, ",\"sum\":\"%s\"}\n", sum);
@@ -205,7 +206,7 @@ static maki_status write_files(maki_log *log, maki_err *err)
     if (st == MAKI_OK && log->events_after_rows) st = write_events(log, err);
     if (st == MAKI_OK && new_file && log->options.durability == MAKI_DURABILITY_SYNC &&
         !log->events_copied) {
-        st = maki_directory_sync(&log->env, log->names.messages, err);
+        st = maki_directory_sync(&log->env, log->paths.messages, err);
     }
     return st;
 }
@@ -262,7 +263,7 @@ static void notify_written(maki_log *log, uint64_t from)
 
 maki_status maki_log_commit_locked(maki_log *log, maki_err *err)
 {
-    maki_status st = log->counter ? maki_log_flush_batches(log, true, err) : MAKI_OK;
+    maki_status st = log->token_batches ? maki_log_flush_batches(log, true, err) : MAKI_OK;
     maki_log_end_batches(log);
     uint64_t end = maki_log_published_end(log);
     assert(log->locked || log->options.dry_run);

@@ -24,18 +24,18 @@ typedef struct maki_row_spans {
 typedef maki_status (*maki_tokens_fn)(void *ctx, size_t worker, maki_str row,
                                       const maki_row_spans *spans, uint32_t *tokens, maki_err *err);
 
-/* In maki_row.flags: the row is not a message; it has no tokens. */
-#define MAKI_ROW_BAD 0x80000000u
+/* In maki_index_record.flags: the row is not a message; it has no tokens. */
+#define MAKI_ROW_NOT_MESSAGE 0x80000000u
 
 enum { MAKI_BATCH_BYTES = 1 << 18, MAKI_BATCH_ROWS = 512 };
 
 typedef struct maki_token_batches maki_token_batches;
 
 typedef struct maki_token_batch {
-    const maki_token_batches *counter;
+    const maki_token_batches *batches;
     maki_block bytes; /* of the messages file from rows[0].offset on, newlines included */
     size_t len;
-    maki_row rows[MAKI_BATCH_ROWS]; /* without tokens_so_far */
+    maki_index_record rows[MAKI_BATCH_ROWS]; /* without tokens_so_far */
     maki_row_spans spans[MAKI_BATCH_ROWS];
     size_t count;
     uint64_t ticket;
@@ -48,25 +48,25 @@ maki_status maki_token_batches_open(const maki_alloc *alloc, size_t workers, mak
                                     void *ctx, maki_token_batches **out, maki_err *err)
     MAKI_MUST_CHECK;
 /* Pending rows are dropped.  Accepts NULL. */
-void maki_token_batches_close(maki_token_batches *counter);
+void maki_token_batches_close(maki_token_batches *batches);
 
 /* Does a row of `len` bytes at `offset` fit into the current batch?  If not, submit the batch first. */
-bool maki_token_batches_fits(const maki_token_batches *counter, uint64_t offset, size_t len);
+bool maki_token_batches_fits(const maki_token_batches *batches, uint64_t offset, size_t len);
 /* Add a row that fits, and its record. */
-maki_status maki_token_batches_add(maki_token_batches *counter, maki_str row,
-                                   const maki_row *record, const maki_row_spans *spans,
+maki_status maki_token_batches_add(maki_token_batches *batches, maki_str row,
+                                   const maki_index_record *record, const maki_row_spans *spans,
                                    maki_err *err);
 /* The batch that rows are added to; NULL when it is empty. */
-const maki_token_batch *maki_token_batches_current(const maki_token_batches *counter);
+const maki_token_batch *maki_token_batches_current(const maki_token_batches *batches);
 /* Submit it to be counted.  Before the next row is added, maki_token_batches_collect must be called until it
  * returns no batch. */
-void maki_token_batches_submit(maki_token_batches *counter);
+void maki_token_batches_submit(maki_token_batches *batches);
 /* The oldest batch that was submitted, counted.  *out is NULL when none is pending, or, without `all`, when
  * nothing forces a wait: the ring has free slots and memory is below its limit.  Borrowed until the next call of
  * a function of this file. */
-maki_status maki_token_batches_collect(maki_token_batches *counter, bool all,
+maki_status maki_token_batches_collect(maki_token_batches *batches, bool all,
                                        maki_token_batch **out, maki_err *err);
 /* How many rows have not been collected. */
-size_t maki_token_batches_rows(const maki_token_batches *counter);
+size_t maki_token_batches_rows(const maki_token_batches *batches);
 
 #endif

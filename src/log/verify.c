@@ -128,7 +128,7 @@ static maki_status on_damage_event(void *ctx, maki_str row, uint64_t offset, mak
     maki_str event;
     known_damage k = { .ev = ++scan->ev, .from = UINT64_MAX };
     if (offset >= scan->c->events_size) return MAKI_CANCELLED;
-    if (!maki_str_has(row, MAKI_LIT("\"damage\"")) || !maki_line_parse_object(row, &event))
+    if (!maki_str_contains(row, MAKI_LIT("\"damage\"")) || !maki_line_parse_object(row, &event))
         return MAKI_OK;
     if (!maki_json_field_in(event, "type", "damage")) return MAKI_OK;
     scan->c->result.damage++;
@@ -164,9 +164,9 @@ static maki_status check_rows(verifier *c, maki_err *err)
 {
     maki_status st = MAKI_OK;
     for (uint64_t n = 1; st == MAKI_OK && n <= maki_verify_row_count(c); n++) {
-        maki_row row;
+        maki_index_record row;
         st = maki_index_get(c->files.index, n, &row, err);
-        if (st != MAKI_OK || !(row.flags & MAKI_ROW_BAD)) continue;
+        if (st != MAKI_OK || !(row.flags & MAKI_ROW_NOT_MESSAGE)) continue;
         if (maki_verify_is_known_row(c, maki_log_base(c->log) + n)) continue;
         st = maki_verify_report(c, MAKI_FINDING_BAD, "messages", row.offset,
                                 maki_log_base(c->log) + n, 0, "this row is not a message", err);

@@ -28,7 +28,7 @@ static maki_status chain_at(verifier *c, uint64_t at, bool stored,
 {
     maki_index *index = stored ? &c->stored : c->files.index;
     uint64_t base = maki_log_base(c->log);
-    maki_row row;
+    maki_index_record row;
     memcpy(out, index->header.start, MAKI_CHAIN_LEN);
     if (at <= base) return MAKI_OK;
     maki_status st = maki_index_get(index, at - base, &row, err);

@@ -51,7 +51,7 @@ static maki_status check_header(verifier *c, const char *encoding, maki_err *err
     maki_index_header expected = expected_header(c, stored->start, stored->base);
     size_t at = first_difference(stored, &expected, sizeof expected);
     if (at < sizeof expected) return report_index(c, at, 0, "its header is damaged", err);
-    if (stored->count > (c->stored_size - sizeof *stored) / sizeof(maki_row)) {
+    if (stored->count > (c->stored_size - sizeof *stored) / sizeof(maki_index_record)) {
         return report_index(c, offsetof(maki_index_header, count), 0, "it is truncated", err);
     }
     if (stored->base != rebuilt->base) {
@@ -70,7 +70,7 @@ static maki_status check_header(verifier *c, const char *encoding, maki_err *err
 /* A record rebuilt from the file, the one on disk to compare it with, and the ones before them. */
 typedef struct pair {
     uint64_t rebuilt_number, stored_number; /* in their index, from 1 */
-    maki_row rebuilt, stored, rebuilt_before, stored_before;
+    maki_index_record rebuilt, stored, rebuilt_before, stored_before;
 } pair;
 
 /* The chain after this row, computed from the stored chain before it. */
@@ -90,8 +90,8 @@ static maki_status chain_from_stored(verifier *c, const pair *p, unsigned char o
 
 static bool same_facts(const verifier *c, const pair *p)
 {
-    maki_row rebuilt = p->rebuilt;
-    const maki_row *stored = &p->stored;
+    maki_index_record rebuilt = p->rebuilt;
+    const maki_index_record *stored = &p->stored;
     bool same = true;
     if (!c->same_facts) return true;
     if (c->shifted) rebuilt.call_seq = stored->call_seq;
@@ -105,7 +105,7 @@ static maki_status compare(verifier *c, const pair *p, maki_err *err)
 {
     unsigned char chain[MAKI_CHAIN_LEN];
     uint64_t seq = maki_log_base(c->log) + p->rebuilt_number;
-    uint64_t at = sizeof(maki_index_header) + (p->stored_number - 1) * sizeof(maki_row);
+    uint64_t at = sizeof(maki_index_header) + (p->stored_number - 1) * sizeof(maki_index_record);
     maki_status st = chain_from_stored(c, p, chain, err);
     if (st != MAKI_OK) return st;
     bool same_length = p->rebuilt.length == p->stored.length;
@@ -125,7 +125,8 @@ static maki_status compare(verifier *c, const pair *p, maki_err *err)
 
 /* Is the row at the offset in the index the one that was indexed?  Then a newline was lost or added before
  * it; else everything from here on was moved, and no record matches any more. */
-static maki_status row_matches_file(verifier *c, const maki_row *row, bool *matches, maki_err *err)
+static maki_status row_matches_file(verifier *c, const maki_index_record *row, bool *matches,
+                                    maki_err *err)
 {
     size_t got = 0;
     *matches = false;
@@ -148,9 +149,9 @@ static maki_status compare_offset(verifier *c, pair *p, maki_err *err)
     c->shifted = true;
     if (p->stored.offset >= c->messages_size || p->stored.offset <= p->stored_before.offset) {
         p->stored_number++;
-        return report_index(c,
-                            sizeof(maki_index_header) + (p->stored_number - 2) * sizeof(maki_row),
-                            0, "the offset of this row is wrong", err);
+        return report_index(
+            c, sizeof(maki_index_header) + (p->stored_number - 2) * sizeof(maki_index_record), 0,
+            "the offset of this row is wrong", err);
     }
     bool matches = false;
     maki_status st = row_matches_file(c, &p->stored, &matches, err);
@@ -202,7 +203,7 @@ static maki_status check_records(verifier *c, maki_err *err)
 static maki_status check_end(verifier *c, maki_err *err)
 {
     const maki_index_header *stored = &c->stored.header;
-    maki_row last = { 0 };
+    maki_index_record last = { 0 };
     uint64_t expected = 0;
     if (stored->count) {
         maki_status st = maki_index_get(&c->stored, stored->count, &last, err);

@@ -33,7 +33,7 @@ static double listed_price(maki_str model)
  * cheaper (Deprecations, 2026-10). */
 static maki_str replacement_of(maki_str model)
 {
-    bool retired = maki_str_is(model, MAKI_LIT("claude-3-5-haiku-20241022"));
+    bool retired = maki_str_equal(model, MAKI_LIT("claude-3-5-haiku-20241022"));
     return retired ? MAKI_LIT("claude-haiku-4-5") : (maki_str){ "", 0 };
 }
 
@@ -43,7 +43,7 @@ static bool is_cheaper(const maki_config *config, maki_str provider, maki_str mo
 {
     double a = maki_config_number(config, maki_config_path_of("prices", model, "input").text);
     double b = maki_config_number(config, maki_config_path_of("prices", than, "input").text);
-    if (!(a > 0 && b > 0) && maki_str_is(provider, MAKI_LIT("anthropic"))) {
+    if (!(a > 0 && b > 0) && maki_str_equal(provider, MAKI_LIT("anthropic"))) {
         a = listed_price(model);
         b = listed_price(than);
     }
@@ -68,7 +68,8 @@ static bool find_model(const maki_summarizer_options *in, maki_summarizer_choice
     *name = (maki_model_name){ in->agent, out->settings.provider, out->settings.model };
     if (name->provider.len == 0 || !in->model) return false;
     maki_status st = in->model->find(in->model, name, &out->found, why);
-    if (st == MAKI_NOTFOUND && name->model.len == 0 && maki_str_is(name->provider, in->provider)) {
+    if (st == MAKI_NOTFOUND && name->model.len == 0 &&
+        maki_str_equal(name->provider, in->provider)) {
         name->model = in->answering;
         st = in->model->find(in->model, name, &out->found, why);
     }
@@ -122,7 +123,7 @@ static maki_summarizer built_in(const maki_summary_settings *settings, bool *nam
 #undef ROW
     };
     size_t i = sizeof rows / sizeof rows[0] - 1;
-    while (i > 0 && !maki_str_is(settings->provider, maki_str_of(rows[i].name)))
+    while (i > 0 && !maki_str_equal(settings->provider, maki_str_of(rows[i].name)))
         i--;
     *named = i > 0;
     return (maki_summarizer){ true, rows[i].run, settings };
@@ -174,8 +175,8 @@ maki_status maki_summarizer_choose(const maki_summarizer_options *in, maki_summa
     out->writer = built_in(&out->settings, &named);
     if (!named && find_model(in, out)) {
         const maki_model_name *name = &out->by_model.name;
-        bool same = maki_str_is(name->provider, in->provider) &&
-                    maki_str_is(maki_str_of(out->found.model), in->answering) && in->window > 0;
+        bool same = maki_str_equal(name->provider, in->provider) &&
+                    maki_str_equal(maki_str_of(out->found.model), in->answering) && in->window > 0;
         if (same) out->found.window = (uint64_t)in->window;
         out->by_model.window = out->cheaper ? 0 : out->found.window;
         out->by_provider = maki_summarizer_by_model(&out->by_model);

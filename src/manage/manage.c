@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/str_util.h"
-#include "history/plan.h"
+#include "history/transaction.h"
 #include "manage/run_history.h"
 #include "manage/run_limits.h"
 #include "manage/steps.h"
@@ -200,21 +200,23 @@ static maki_status run_steps(maki_manage_state *work, maki_err *err)
 }
 
 /* Replace the event numbers of the plan by those in the log. */
-static void renumber(maki_manage_report *out, const maki_plan *plan)
+static void renumber(maki_manage_report *out, const maki_transaction *tx)
 {
     for (size_t i = 0; i < out->taken_count; i++) {
         maki_step_result *result = &out->taken[i];
-        result->event = result->event && !result->undone ? maki_plan_event(plan, result->event) : 0;
+        result->event = result->event && !result->undone
+                            ? maki_transaction_written_event(tx, result->event)
+                            : 0;
     }
 }
 
 /* Of a run that was cancelled, failed or saved nothing only the record is written. */
-static maki_status record_failure(maki_manage_state *work, maki_plan *plan, maki_status why,
+static maki_status record_failure(maki_manage_state *work, maki_transaction *tx, maki_status why,
                                   maki_err *err)
 {
     maki_manage_report *out = work->report;
-    maki_plan_rollback(plan);
-    renumber(out, plan);
+    maki_transaction_rollback(tx);
+    renumber(out, tx);
     out->tokens_after = out->tokens_before;
     out->effect = (maki_view_change){ 0 };
     out->action = MAKI_STEP_NONE;
@@ -228,7 +230,7 @@ static maki_status run(maki_manage_state *work, maki_err *err)
 {
     const maki_manage_options *in = work->in;
     maki_manage_report *out = work->report;
-    maki_plan plan;
+    maki_transaction tx;
     maki_str session = maki_conv_id(work->conv);
     maki_kv values[] = { MAKI_KV_N("usage", usage_of(in, out->tokens_before)),
                          MAKI_KV_S("reason", maki_str_of(maki_reason_name(out->reason))),
@@ -237,17 +239,17 @@ static maki_status run(maki_manage_state *work, maki_err *err)
     if (in->on_start)
         in->on_start(in->start_ctx, maki_reason_name(out->reason),
                      model_tokens(in, out->tokens_before), model_tokens(in, in->window));
-    maki_status st = maki_plan_begin(&plan, work->conv, err);
+    maki_status st = maki_transaction_begin(&tx, work->conv, err);
     if (st == MAKI_OK) st = run_steps(work, err);
     out->ms = now_ms(work->conv) - work->began;
     out->failed = has_failed(in, out);
     if (st != MAKI_OK || out->tokens_after >= out->tokens_before) {
-        st = record_failure(work, &plan, st, err);
+        st = record_failure(work, &tx, st, err);
     } else {
-        st = maki_run_history_record(work->conv, &plan, in, out, MAKI_OK, err);
-        renumber(out, &plan);
+        st = maki_run_history_record(work->conv, &tx, in, out, MAKI_OK, err);
+        renumber(out, &tx);
     }
-    maki_plan_end(&plan);
+    maki_transaction_free(&tx);
     if (st == MAKI_OK) log_end(in, out, session);
     return st;
 }

@@ -4,7 +4,7 @@
  * a quarter of the window), allowed is 90 % of the window less that.  The first message, system messages and pinned ones
  * stay; a call and its result are never separated.  Every run ends: each step hides something or is the last of its kind.
  *
- * A run is a dry run first (history/plan.h) and is written once: at most one event of each kind, and its record
+ * A run is a dry run first (history/transaction.h) and is written once: at most one event of each kind, and its record
  * (run_history.h).  A run that was cancelled, failed or saved nothing writes only its record.  One that failed (nothing
  * saved, or still at the threshold) backs off: it is not repeated before the tokens sent have changed by a tenth, unless
  * they are over what is allowed, or the run is forced. */

@@ -57,9 +57,9 @@ const maki_policy *maki_policy_at(size_t i)
     return i < sizeof presets / sizeof presets[0] ? &presets[i] : NULL;
 }
 
-const maki_policy *maki_policy_named(maki_str name)
+const maki_policy *maki_policy_find(maki_str name)
 {
-    return MAKI_ROW_NAMED(presets, name);
+    return MAKI_TABLE_FIND(presets, name);
 }
 
 double maki_policy_threshold(const maki_policy *policy, double general)
@@ -77,10 +77,10 @@ unsigned maki_step_needs(maki_step_kind kind)
     return kinds[kind].needs;
 }
 
-bool maki_step_named(maki_str name, maki_step_kind *kind)
+bool maki_step_kind_parse(maki_str name, maki_step_kind *kind)
 {
     for (size_t i = MAKI_STEP_NONE + 1; i < MAKI_STEP_TRIM; i++) {
-        if (!maki_str_is(name, maki_str_of(kinds[i].name))) continue;
+        if (!maki_str_equal(name, maki_str_of(kinds[i].name))) continue;
         *kind = (maki_step_kind)i;
         return true;
     }

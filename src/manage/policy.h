@@ -89,7 +89,7 @@ typedef struct maki_policy {
 } maki_policy;
 
 /* "maki", "roo", "clawdbot" or "files"; NULL: unknown. */
-const maki_policy *maki_policy_named(maki_str name);
+const maki_policy *maki_policy_find(maki_str name);
 /* The i-th from 0; NULL after the last. */
 const maki_policy *maki_policy_at(size_t i);
 
@@ -99,7 +99,7 @@ double maki_policy_threshold(const maki_policy *policy, double general);
 const char *maki_step_name(maki_step_kind kind); /* "none" and "trim" too */
 unsigned maki_step_needs(maki_step_kind kind);   /* config/policy_steps.h */
 /* False: unknown. */
-bool maki_step_named(maki_str name, maki_step_kind *kind);
+bool maki_step_kind_parse(maki_str name, maki_step_kind *kind);
 /* A step of this kind with the defaults that its kind has. */
 maki_step maki_step_of(maki_step_kind kind);
 

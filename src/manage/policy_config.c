@@ -73,7 +73,7 @@ static unsigned when_of(maki_str name)
                 { "over_allowed", MAKI_WHEN_OVER },
                 { "failed", MAKI_WHEN_FAILED },
                 { "failed_over_allowed", MAKI_WHEN_FAILED | MAKI_WHEN_OVER } };
-    const struct when_row *row = MAKI_ROW_NAMED(all, name);
+    const struct when_row *row = MAKI_TABLE_FIND(all, name);
     return row ? row->when : MAKI_WHEN_NEEDED;
 }
 
@@ -106,7 +106,7 @@ static maki_status read_step(setting_path *setting, maki_arena *arena, maki_step
                              maki_err *err)
 {
     maki_step_kind kind;
-    if (!maki_step_named(maki_config_text(setting->config, with_key(setting, "step")), &kind))
+    if (!maki_step_kind_parse(maki_config_text(setting->config, with_key(setting, "step")), &kind))
         return maki_fail(err, MAKI_INVALID, "%.120s: unknown step", setting->path);
     *out = maki_step_of(kind);
     if (is_set(setting, "when"))
@@ -156,7 +156,7 @@ static maki_status read_policy(const maki_config *config, maki_str name, maki_ar
     maki_str index;
     maki_status st = MAKI_OK;
     steps.path[steps.len - 1] = '\0'; /* without the last dot */
-    const maki_policy *replaced = maki_policy_named(name);
+    const maki_policy *replaced = maki_policy_find(name);
     *out = (maki_policy){ .name = maki_arena_copy(arena, name).ptr,
                           .flags = replaced ? replaced->flags : 0 };
     for (size_t cursor = 0;
@@ -175,7 +175,7 @@ static bool has_policy(const maki_config *config, maki_str name)
 {
     maki_str other;
     for (size_t cursor = 0; maki_config_next_name(config, "policies", &cursor, &other);) {
-        if (maki_str_is(other, name)) return true;
+        if (maki_str_equal(other, name)) return true;
     }
     return false;
 }
@@ -193,7 +193,7 @@ static void apply_context_storage(const maki_config *config, maki_policy *policy
 maki_status maki_policy_configured(const maki_config *config, maki_str name, maki_arena *arena,
                                    maki_policy *out, maki_err *err)
 {
-    const maki_policy *preset = maki_policy_named(name);
+    const maki_policy *preset = maki_policy_find(name);
     if (config && has_policy(config, name)) return read_policy(config, name, arena, out, err);
     if (preset) {
         *out = *preset;

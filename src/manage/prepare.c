@@ -8,7 +8,7 @@
 
 #include "base/err.h"
 #include "base/hash.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/json_print.h"
 #include "base/str_util.h"
 #include "summary/measure.h"
@@ -41,17 +41,17 @@ typedef struct prepared_event {
 static bool read_prepared(uint64_t ev, maki_str row, maki_str *event, prepared_event *out)
 {
     maki_str cover;
-    if (!maki_str_has(row, MAKI_LIT("\"type\":\"prepared\"")))
+    if (!maki_str_contains(row, MAKI_LIT("\"type\":\"prepared\"")))
         return false; /* the usual case, without parsing */
     if (maki_json_check(row, event, NULL) != MAKI_OK) return false;
     if (!maki_json_field_in(*event, "type", "prepared")) return false;
     if (!maki_json_string_field(*event, "cover", &cover)) return false;
-    if (maki_json_inside(cover).len != HEX) return false;
+    if (maki_json_strip_quotes(cover).len != HEX) return false;
     *out = (prepared_event){ .ev = ev,
                              .before = maki_json_uint_field(*event, MAKI_LIT("before")),
                              .covers = maki_json_uint_field(*event, MAKI_LIT("covers")),
                              .tokens = maki_json_uint_field(*event, MAKI_LIT("tokens")) };
-    memcpy(out->cover, maki_json_inside(cover).ptr, HEX);
+    memcpy(out->cover, maki_json_strip_quotes(cover).ptr, HEX);
     return true;
 }
 
@@ -136,7 +136,7 @@ typedef struct search {
 
 static void read_coverage(maki_str event, maki_fact_coverage *out)
 {
-    maki_str lost = maki_json_first(event, "lost", MAKI_JSON_ARRAY);
+    maki_str lost = maki_json_first_field(event, "lost", MAKI_JSON_ARRAY);
     *out = (maki_fact_coverage){ .measured = true,
                                  .kept = maki_json_uint_field(event, MAKI_LIT("factsKept")),
                                  .lost = maki_json_uint_field(event, MAKI_LIT("factsLost")) };
@@ -215,19 +215,19 @@ static maki_status write_prepared(maki_conv *conv, const maki_covered *covered, 
                                   maki_err *err)
 {
     char cover[HEX + 1];
-    maki_json_build build;
+    maki_json_builder build;
     maki_str fields;
     maki_change change = { 0 };
     maki_hex(covered->cover, MAKI_COVER_LEN, cover);
-    maki_json_build_begin(&build, arena, err);
+    maki_json_builder_begin(&build, arena, err);
     maki_jw_print(&build.w, "{'cover':%z,'before':%i,'covers':%i,'tokens':%i", cover,
                   covered->before, covered->tokens, tokens);
     maki_summary_usage_write(&build.w, &summary->usage);
     maki_fact_coverage_write(&build.w, &summary->coverage);
     maki_jw_print(&build.w, "'summary':%s}", summary->text);
-    maki_status st = maki_json_build_end(&build, arena, &fields, err);
+    maki_status st = maki_json_builder_end(&build, arena, &fields, err);
     if (st == MAKI_OK)
-        st = maki_conv_add_event(conv, "prepared", maki_json_inside(fields), &change, err);
+        st = maki_conv_add_event(conv, "prepared", maki_json_strip_quotes(fields), &change, err);
     *event = change.event;
     return st;
 }

@@ -12,7 +12,7 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "history/blocks.h"
 #include "history/facts.h"
 
@@ -204,7 +204,7 @@ static maki_status on_message(void *ctx, const maki_view_message *seen, maki_err
     maki_pruning *p = ctx;
     maki_status st = MAKI_OK;
     if (p->done || p->count == MAKI_EDITS_MAX) return MAKI_CANCELLED;
-    if (seen->seq && !(seen->row.flags & MAKI_ROW_BAD)) {
+    if (seen->seq && !(seen->row.flags & MAKI_ROW_NOT_MESSAGE)) {
         if (seen->row.flags & MAKI_ROW_CALLS) st = add_calls(p, seen->json, err);
         if (st == MAKI_OK) st = visit_row(p, seen, err);
     }
@@ -225,7 +225,7 @@ static maki_status tail_of(const maki_view *view, size_t n, uint64_t *tail, maki
         const maki_view_item *item = &view->items[i - 1];
         if (item->from == 0) at--;
         for (uint64_t seq = item->to; item->from && seq >= item->from; seq--) {
-            maki_row row;
+            maki_index_record row;
             maki_status st = maki_log_row(item->log, seq, &row, err);
             if (st != MAKI_OK) return st;
             at--;
@@ -267,7 +267,7 @@ maki_status maki_pruning_limit(maki_manage_state *work, const maki_step *step, d
         const maki_view_item *item = &p.view->items[i];
         if (item->from == 0) at++;
         for (uint64_t seq = item->from; seq && seq <= item->to && st == MAKI_OK; seq++, at++) {
-            maki_row row;
+            maki_index_record row;
             st = maki_log_row(item->log, seq, &row, err);
             bool old = at >= p.prefix && at < p.tail && st == MAKI_OK;
             if (old && (row.flags & MAKI_ROW_ANSWERS)) *tokens += row.tokens;
@@ -281,15 +281,15 @@ maki_status maki_pruning_limit(maki_manage_state *work, const maki_step *step, d
 maki_status maki_pruning_text(maki_pruning *p, maki_str *out, maki_err *err, const char *fmt, ...)
 {
     char text[TEXT_MAX];
-    maki_json_build build;
+    maki_json_builder build;
     va_list args;
     va_start(args, fmt);
     int n = vsnprintf(text, sizeof text, fmt, args);
     va_end(args);
     assert(n >= 0 && n < TEXT_MAX); /* its arguments were cut before */
-    maki_json_build_begin(&build, &p->arena, err);
+    maki_json_builder_begin(&build, &p->arena, err);
     maki_jw_string(&build.w, (maki_str){ text, (size_t)n });
-    return maki_json_build_end(&build, &p->arena, out, err);
+    return maki_json_builder_end(&build, &p->arena, out, err);
 }
 
 maki_status maki_pruning_add(maki_pruning *p, const maki_pruning_part *piece, const maki_cut *cuts,

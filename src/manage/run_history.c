@@ -9,7 +9,7 @@
 
 #include "base/err.h"
 #include "base/json_access.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/json_print.h"
 #include "base/str_util.h"
 #include "token/family.h"
@@ -35,7 +35,7 @@ typedef struct record {
 static bool read_record(maki_str row, record *out)
 {
     maki_str event;
-    if (!maki_str_has(row, MAKI_LIT("\"of\":\"manage\"")) ||
+    if (!maki_str_contains(row, MAKI_LIT("\"of\":\"manage\"")) ||
         maki_json_check(row, &event, NULL) != MAKI_OK ||
         !maki_json_field_is(event, "type", "manifest") ||
         !maki_json_field_is(event, "of", "manage"))
@@ -68,20 +68,22 @@ static void write_record(maki_jw *w, const maki_manage_options *in, const maki_m
     maki_jw_end_object(w);
 }
 
-maki_status maki_run_history_record(maki_conv *conv, maki_plan *plan, const maki_manage_options *in,
-                                    maki_manage_report *report, maki_status why, maki_err *err)
+maki_status maki_run_history_record(maki_conv *conv, maki_transaction *tx,
+                                    const maki_manage_options *in, maki_manage_report *report,
+                                    maki_status why, maki_err *err)
 {
-    maki_json_build build;
+    maki_json_builder build;
     maki_str json;
     maki_change change = { 0 };
     maki_arena arena = maki_arena_new(maki_log_env(maki_conv_log(conv))->alloc, RECORD_MAX);
-    maki_json_build_begin(&build, &arena, err);
+    maki_json_builder_begin(&build, &arena, err);
     write_record(&build.w, in, report, why);
-    maki_status st = maki_json_build_end(&build, &arena, &json, err);
-    if (st == MAKI_OK && plan)
-        st = maki_plan_write(plan, "manifest", maki_json_inside(json), &change.event, err);
+    maki_status st = maki_json_builder_end(&build, &arena, &json, err);
+    if (st == MAKI_OK && tx)
+        st = maki_transaction_commit(tx, "manifest", maki_json_strip_quotes(json), &change.event,
+                                     err);
     else if (st == MAKI_OK)
-        st = maki_conv_add_event(conv, "manifest", maki_json_inside(json), &change, err);
+        st = maki_conv_add_event(conv, "manifest", maki_json_strip_quotes(json), &change, err);
     if (st == MAKI_OK) report->run = change.event;
     maki_arena_free(&arena);
     return st;
@@ -100,7 +102,7 @@ static void read_row(newest *n, maki_str row)
 {
     maki_str event;
     if (read_record(row, &n->run)) n->undone = false;
-    if (!maki_str_has(row, MAKI_LIT("\"type\":\"undo\"")) ||
+    if (!maki_str_contains(row, MAKI_LIT("\"type\":\"undo\"")) ||
         maki_json_check(row, &event, NULL) != MAKI_OK)
         return;
     n->undone = true;

@@ -5,13 +5,14 @@
 #ifndef MAKI_MANAGE_RUN_HISTORY_H
 #define MAKI_MANAGE_RUN_HISTORY_H
 
-#include "history/plan.h"
+#include "history/transaction.h"
 #include "manage/manage.h"
 
 /* Write the plan and its record; without a plan only the record, of a run that ended with status `why`.
- * Sets report->run.  MAKI_CONFLICT as maki_plan_write says. */
-maki_status maki_run_history_record(maki_conv *conv, maki_plan *plan, const maki_manage_options *in,
-                                    maki_manage_report *report, maki_status why, maki_err *err);
+ * Sets report->run.  MAKI_CONFLICT as maki_transaction_commit says. */
+maki_status maki_run_history_record(maki_conv *conv, maki_transaction *tx,
+                                    const maki_manage_options *in, maki_manage_report *report,
+                                    maki_status why, maki_err *err);
 
 /* Should a run be skipped, because the newest one failed or was undone, and the tokens sent have hardly changed since?
  * Reads the newest events only: a record before many others is not found, which costs one more attempt.  Call it after

@@ -99,13 +99,13 @@ static double profile_number(const names *n, const char *key)
 static double provider_window(const names *n)
 {
     maki_str name, own = string_of(n->config, "llm", n->provider, "model");
-    if (n->provider.len && (own.len == 0 || maki_str_is(own, n->model))) {
+    if (n->provider.len && (own.len == 0 || maki_str_equal(own, n->model))) {
         double tokens = number_of(n->config, "llm", n->provider, "context_length");
         if (tokens > 0) return tokens;
     }
     for (size_t at = 0; n->config && maki_config_next_name(n->config, "llm", &at, &name);) {
         maki_str model = string_of(n->config, "llm", name, "model");
-        if (model.len == 0 || !maki_str_is(model, n->model)) continue;
+        if (model.len == 0 || !maki_str_equal(model, n->model)) continue;
         double tokens = number_of(n->config, "llm", name, "context_length");
         if (tokens > 0) return tokens;
     }
@@ -168,7 +168,7 @@ static double recommended(maki_str model)
         { "gpt-4-turbo", 70 },
         { "gpt-3.5-turbo", 50 },
     };
-    const struct model_row *row = MAKI_ROW_NAMED(models, model);
+    const struct model_row *row = MAKI_TABLE_FIND(models, model);
     return row ? row->percent : 0;
 }
 

@@ -23,7 +23,7 @@ enum {
 static size_t newline_at(maki_str text, size_t at)
 {
     if (at + 1 < text.len && text.ptr[at + 1] == 'n') return 2;
-    maki_str rest = maki_str_from(text, at);
+    maki_str rest = maki_str_skip(text, at);
     bool code =
         maki_str_starts(rest, MAKI_LIT("\\u000a")) || maki_str_starts(rest, MAKI_LIT("\\u000A"));
     return code ? 6 : 0;
@@ -45,7 +45,7 @@ static bool next_line(maki_str text, size_t *at, maki_str *line)
         }
         if (escape) i += 2; /* the rest of a longer escape has no backslash */
     }
-    *line = maki_str_from(text, from);
+    *line = maki_str_skip(text, from);
     *at = text.len;
     return true;
 }
@@ -53,7 +53,7 @@ static bool next_line(maki_str text, size_t *at, maki_str *line)
 static maki_str trim_spaces(maki_str line)
 {
     while (line.len && line.ptr[0] == ' ')
-        line = maki_str_from(line, 1);
+        line = maki_str_skip(line, 1);
     while (line.len && (line.ptr[line.len - 1] == ' '))
         line.len--;
     return line;
@@ -74,7 +74,7 @@ static bool read_fence(maki_str line, fence *out)
     size_t n = 0;
     while (n < line.len && line.ptr[n] == line.ptr[0])
         n++;
-    *out = (fence){ line.ptr[0], n, trim_spaces(maki_str_from(line, n)) };
+    *out = (fence){ line.ptr[0], n, trim_spaces(maki_str_skip(line, n)) };
     bool inside = out->marker == '`' && memchr(out->info.ptr, '`', out->info.len);
     return n >= FENCE_MIN && !inside;
 }
@@ -140,9 +140,9 @@ static maki_str path_in(maki_str line)
 {
     const char *quote = line.len ? memchr(line.ptr, '`', line.len) : NULL;
     if (quote) {
-        maki_str rest = maki_str_from(line, (size_t)(quote + 1 - line.ptr));
+        maki_str rest = maki_str_skip(line, (size_t)(quote + 1 - line.ptr));
         const char *end = memchr(rest.ptr, '`', rest.len);
-        maki_str word = maki_str_to(rest, end ? (size_t)(end - rest.ptr) : 0);
+        maki_str word = maki_str_prefix(rest, end ? (size_t)(end - rest.ptr) : 0);
         if (is_path(word)) return word;
     }
     for (size_t i = 0; i < line.len;) {
@@ -163,7 +163,7 @@ static maki_str language_of(maki_str info)
     size_t n = 0;
     while (n < info.len && !strchr(" :{,", info.ptr[n]))
         n++;
-    maki_str word = maki_str_to(info, n);
+    maki_str word = maki_str_prefix(info, n);
     return is_path(word) ? (maki_str){ "", 0 } : word;
 }
 
@@ -204,12 +204,12 @@ static maki_status replace_code(maki_pruning *p, const maki_pruning_part *piece,
     code c;
     maki_status st = MAKI_OK;
     if (!piece->old || piece->image || piece->result) return MAKI_OK;
-    maki_str text = maki_json_inside(piece->value);
+    maki_str text = maki_json_strip_quotes(piece->value);
     while (st == MAKI_OK && count < MAKI_CUTS_MAX && next_code(text, &at, &before, &c)) {
         if (c.lines <= LINES_MAX) continue;
         maki_cut *cut = &cuts[count++];
-        cut->from = maki_json_units(maki_str_to(text, c.from));
-        cut->to = maki_json_units(maki_str_to(text, c.to));
+        cut->from = maki_json_utf16_len(maki_str_prefix(text, c.from));
+        cut->to = maki_json_utf16_len(maki_str_prefix(text, c.to));
         st = write_replacement(p, piece, &c, &cut->text, err);
     }
     if (st != MAKI_OK || count == 0) return st;

@@ -37,11 +37,12 @@ static uint64_t shown_tokens(const maki_view *view, uint64_t seq, uint64_t token
     return tokens;
 }
 
-static void update_largest(largest *l, uint64_t seq, const maki_row *row)
+static void update_largest(largest *l, uint64_t seq, const maki_index_record *row)
 {
     uint64_t tokens = shown_tokens(l->view, seq, row->tokens);
     if (tokens <= l->tokens || tokens >= l->below) return;
-    if ((row->flags & MAKI_ROW_ROLE) == MAKI_ROLE_SYSTEM || (row->flags & MAKI_ROW_BAD)) return;
+    if ((row->flags & MAKI_ROW_ROLE) == MAKI_ROLE_SYSTEM || (row->flags & MAKI_ROW_NOT_MESSAGE))
+        return;
     if (maki_view_pinned(l->view, seq)) return;
     l->seq = seq;
     l->tokens = tokens;
@@ -56,7 +57,7 @@ static maki_status find_largest(largest *l, maki_err *err)
         const maki_view_item *item = &l->view->items[i];
         if (item->from == 0) at++;
         for (uint64_t seq = item->from; seq && seq <= item->to && st == MAKI_OK; seq++, at++) {
-            maki_row row;
+            maki_index_record row;
             st = maki_log_row(item->log, seq, &row, err);
             if (st == MAKI_OK && at >= l->prefix) update_largest(l, seq, &row);
         }
@@ -75,7 +76,7 @@ static bool longest_text(const maki_view *view, uint64_t seq, maki_str row, uint
             maki_json_kind_of(string) != MAKI_JSON_STRING)
             continue;
         uint64_t n = maki_pruning_shown_units(maki_view_trim(view, seq, i, 0),
-                                              maki_json_units(maki_json_inside(string)));
+                                              maki_json_utf16_len(maki_json_strip_quotes(string)));
         if (n <= *units) continue;
         *units = n;
         *block = i;
@@ -90,7 +91,7 @@ static maki_status cut_middle(maki_manage_state *r, uint64_t seq, uint32_t block
     char note[120];
     maki_str string = { "", 0 };
     (void)maki_apply_trims_find(row, block, 0, &string);
-    uint64_t length = maki_json_units(maki_json_inside(string));
+    uint64_t length = maki_json_utf16_len(maki_json_strip_quotes(string));
     maki_cut cut = { remaining * 3 / 4, length - remaining / 4, { note, 0 } };
     maki_trim edit = { .seq = seq, .block = block, .cuts = &cut, .cut_count = 1 };
     if (cut.from >= cut.to) return maki_refuse(err, "NOTHING_TO_DO", "it is already as short");

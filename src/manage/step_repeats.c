@@ -75,7 +75,7 @@ static bool is_read(const maki_pruning_part *piece)
 
 static uint64_t units_of(const maki_pruning_part *piece)
 {
-    return piece->image ? 0 : maki_json_units(maki_json_inside(piece->value));
+    return piece->image ? 0 : maki_json_utf16_len(maki_json_strip_quotes(piece->value));
 }
 
 static maki_status insert_part(maki_pruning *p, const maki_pruning_part *piece, maki_err *err)

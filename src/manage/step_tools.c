@@ -33,7 +33,7 @@ static bool prunable(const maki_step *step, const maki_pruning_part *piece)
 
 static uint64_t units_of(const maki_pruning_part *piece)
 {
-    return maki_json_units(maki_json_inside(piece->value));
+    return maki_json_utf16_len(maki_json_strip_quotes(piece->value));
 }
 
 /* ---- head and tail ---------------------------------------------------------------------------------- */

@@ -145,14 +145,14 @@ static void set_refused(maki_step_result *result, const char *code)
 }
 
 /* Undo the part of the plan added since `plan` began. */
-static maki_status undo_step(maki_manage_state *r, maki_plan *plan, maki_err *err)
+static maki_status undo_step(maki_manage_state *r, maki_transaction *tx, maki_err *err)
 {
-    maki_plan_rollback(plan);
+    maki_transaction_rollback(tx);
     return count_again(r, err);
 }
 
 /* Save the report before the first of the steps that may have to be undone. */
-static void save_report(maki_manage_state *r, const maki_plan *before,
+static void save_report(maki_manage_state *r, const maki_transaction *before,
                         const maki_step_result *result)
 {
     const maki_manage_report *report = r->report;
@@ -183,7 +183,7 @@ static maki_status resolve_pending(maki_manage_state *r, maki_err *err)
 
 /* Measure a step that was not refused: undo it, or report it. */
 static maki_status measure_step(maki_manage_state *r, const maki_step *step,
-                                const maki_step_effect *effect, maki_plan *plan, double before,
+                                const maki_step_effect *effect, maki_transaction *tx, double before,
                                 maki_step_result *result, bool *progress, maki_err *err)
 {
     result->event = effect->event;
@@ -198,7 +198,7 @@ static maki_status measure_step(maki_manage_state *r, const maki_step *step,
         if (maki_step_needs(step->kind) & MAKI_STEP_SUMMARIZES)
             maki_log_event(r->in->logger, MAKI_WARN, "compress_insufficient", values, 3);
         result->undone = true;
-        return undo_step(r, plan, err);
+        return undo_step(r, tx, err);
     }
     *progress = r->report->tokens_after < before;
     if (*progress && step->kind != MAKI_STEP_LAST_RESORT) /* it sets the action itself */
@@ -222,10 +222,10 @@ static maki_status run_step(maki_manage_state *r, const maki_step *step, bool *p
     maki_err why = { 0 };
     maki_step_result *result = add_result(r, step->kind);
     double before = r->report->tokens_after;
-    maki_plan plan;
+    maki_transaction tx;
     *progress = false;
-    maki_status st = maki_plan_begin(&plan, r->conv, &why);
-    if (st == MAKI_OK && step->must_reach) save_report(r, &plan, result);
+    maki_status st = maki_transaction_begin(&tx, r->conv, &why);
+    if (st == MAKI_OK && step->must_reach) save_report(r, &tx, result);
     if (st == MAKI_OK) st = call_step(r, step, &effect, &why);
     r->failed = st != MAKI_OK;
     if (st == MAKI_REFUSED && effect.count == 0) {
@@ -233,7 +233,7 @@ static maki_status run_step(maki_manage_state *r, const maki_step *step, bool *p
         return MAKI_OK;
     }
     if (st == MAKI_OK || st == MAKI_REFUSED)
-        return measure_step(r, step, &effect, &plan, before, result, progress, err);
+        return measure_step(r, step, &effect, &tx, before, result, progress, err);
     if (err) *err = why;
     return st;
 }

@@ -2,7 +2,7 @@
 #ifndef MAKI_MANAGE_STEPS_H
 #define MAKI_MANAGE_STEPS_H
 
-#include "history/plan.h"
+#include "history/transaction.h"
 #include "manage/manage.h"
 
 enum { MAKI_STEP_EFFECT_MAX = 16 /* events of one step */ };
@@ -26,8 +26,8 @@ typedef struct maki_manage_state {
     maki_step_result unreported; /* the last step, when the report is full */
     /* Steps that must reach the target and have not yet: */
     bool pending;
-    maki_plan before;    /* the plan without them */
-    size_t pending_from; /* the first of them in report->taken */
+    maki_transaction before; /* the plan without them */
+    size_t pending_from;     /* the first of them in report->taken */
     double pending_target;
     struct { /* the report before them */
         maki_step_kind action;

@@ -103,12 +103,14 @@ double maki_window_resolve(double model, double config, double agent_default)
 maki_strategy maki_strategy_of(maki_str model_id)
 {
     /* expensive models condense late and summarize themselves; cheap ones condense early */
-    if (maki_str_has(model_id, MAKI_LIT("opus"))) return (maki_strategy){ 80, model_id, 0.7, 5 };
-    if (maki_str_has(model_id, MAKI_LIT("haiku"))) return (maki_strategy){ 60, model_id, 0.8, 3 };
-    if (maki_str_has(model_id, MAKI_LIT("sonnet"))) {
+    if (maki_str_contains(model_id, MAKI_LIT("opus")))
+        return (maki_strategy){ 80, model_id, 0.7, 5 };
+    if (maki_str_contains(model_id, MAKI_LIT("haiku")))
+        return (maki_strategy){ 60, model_id, 0.8, 3 };
+    if (maki_str_contains(model_id, MAKI_LIT("sonnet"))) {
         return (maki_strategy){ 75, MAKI_LIT("claude-3-5-haiku-20241022"), 0.75, 3 };
     }
-    if (maki_str_has(model_id, MAKI_LIT("gpt"))) {
+    if (maki_str_contains(model_id, MAKI_LIT("gpt"))) {
         return (maki_strategy){ 70, MAKI_LIT("gpt-4-turbo"), 0.75, 3 };
     }
     return (maki_strategy){ 75, model_id, 0.75, 3 };

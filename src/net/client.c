@@ -20,7 +20,7 @@
 #include "net/url.h"
 
 enum {
-    HEAD_MAX = 65536,     /* of a reply */
+    HEAD_MAX = 65536,     /* of a response */
     RECEIVE_BYTES = 2048, /* curl's receive buffer, one for each call */
     UPLOAD_BYTES = 16384, /* the minimum of curl; only for bodies from on_read_body */
     POOL_MAX = 256,       /* maximum of finished calls cached for reuse */
@@ -58,7 +58,7 @@ struct maki_client_call {
     struct curl_slist *lines; /* in `block` */
     char *block; /* one allocation for the request's header lines and curl's list of them */
     size_t block_size, line_count;
-    maki_buf head;        /* the reply's, until complete */
+    maki_buf head;        /* the response's, until complete */
     uint64_t body_offset; /* of the request's body */
     int64_t active;       /* time of the last byte in either direction (now_s) */
     bool is_head, head_done, body_paused, reply_paused, cancelled, in_multi;
@@ -348,7 +348,7 @@ static int rewind_body(void *ctx, curl_off_t to, int origin)
     return CURL_SEEKFUNC_OK;
 }
 
-/* ---- the reply ------------------------------------------------------------------------------------ */
+/* ---- the response ------------------------------------------------------------------------------------ */
 
 /* Remove the first line from `rest`; returns it without CR, LF and trailing spaces. */
 static maki_str next_line(maki_str *rest)
@@ -367,9 +367,9 @@ static bool parse_fields(maki_str rest, maki_http_head *out)
         const char *colon = line.len ? memchr(line.ptr, ':', line.len) : NULL;
         if (!colon || colon == line.ptr) continue;
         if (out->field_count == MAKI_HTTP_FIELDS) return false;
-        maki_str value = maki_str_from(line, (size_t)(colon - line.ptr) + 1);
+        maki_str value = maki_str_skip(line, (size_t)(colon - line.ptr) + 1);
         while (value.len && (value.ptr[0] == ' ' || value.ptr[0] == '\t'))
-            value = maki_str_from(value, 1);
+            value = maki_str_skip(value, 1);
         out->fields[out->field_count++] =
             (maki_http_field){ { line.ptr, (size_t)(colon - line.ptr) }, value };
     }
@@ -417,7 +417,7 @@ static size_t on_header_line(char *at, size_t size, size_t count, void *ctx)
     maki_status st = maki_buf_status(&call->head, &err);
     if (st != MAKI_OK) return fail_call(call, st, err.msg);
     if (end && !on_head_complete(call))
-        return fail_call(call, MAKI_TOOBIG, "too many fields in the reply's head");
+        return fail_call(call, MAKI_TOOBIG, "too many fields in the response's head");
     return call->cancelled ? 0 : line.len;
 }
 
@@ -491,7 +491,7 @@ static bool has_line(const maki_str *lines, size_t count, maki_str name)
 {
     for (size_t i = 0; i < count; i++)
         if (lines[i].len > name.len && lines[i].ptr[name.len] == ':' &&
-            maki_http_same(maki_str_to(lines[i], name.len), name))
+            maki_http_same(maki_str_prefix(lines[i], name.len), name))
             return true;
     return false;
 }
@@ -537,7 +537,7 @@ static maki_status write_lines(maki_client_call *call, const maki_str *lines, si
         link_line(call, append_line(&end, lines[i]));
     for (size_t i = 0; i < DEFAULT_HEADERS; i++) {
         maki_str name = maki_str_of(default_headers[i]);
-        if (!has_line(lines, count, maki_str_to(name, name.len - 1)))
+        if (!has_line(lines, count, maki_str_prefix(name, name.len - 1)))
             link_line(call, default_headers[i]);
     }
     return MAKI_OK;
@@ -565,7 +565,7 @@ maki_status maki_client_prepare(maki_client *c, maki_str method, const maki_str 
     }
     snprintf(name, sizeof name, "%.*s", (int)method.len, method.ptr);
     curl_easy_setopt(call->easy, CURLOPT_CUSTOMREQUEST, name);
-    call->is_head = maki_str_is(method, MAKI_LIT("HEAD"));
+    call->is_head = maki_str_equal(method, MAKI_LIT("HEAD"));
     *out = call;
     return MAKI_OK;
 }

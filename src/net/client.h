@@ -17,7 +17,7 @@
 struct event_base;
 
 typedef struct maki_client maki_client;
-typedef struct maki_client_call maki_client_call; /* one request and its reply */
+typedef struct maki_client_call maki_client_call; /* one request and its response */
 
 typedef struct maki_client_limits {
     uint32_t connect_ms; /* to connect, including TLS */
@@ -53,11 +53,11 @@ typedef struct maki_client_callbacks {
      * maki_client_call_body_ready.  *end: the body is complete.  MAKI_CLIENT_CALL_ABORT: the call fails.  The same
      * bytes may be read again: when a reused connection is dead, the request is sent again. */
     size_t (*on_read_body)(void *ctx, uint64_t offset, char *out, size_t capacity, bool *end);
-    /* The reply's head.  Of `fields`, only the fields are set; the original line extends from a name to the end
+    /* The response's head.  Of `fields`, only the fields are set; the original line extends from a name to the end
      * of its value.  Valid during the call. */
     void (*on_head)(void *ctx, int status, maki_str reason, const maki_http_head *fields);
     void (*on_bytes)(void *ctx, maki_str bytes);
-    /* MAKI_OK: the reply is complete.  MAKI_UPSTREAM, MAKI_TIMEOUT, MAKI_NOMEM, MAKI_TOOBIG: `message` is the
+    /* MAKI_OK: the response is complete.  MAKI_UPSTREAM, MAKI_TIMEOUT, MAKI_NOMEM, MAKI_TOOBIG: `message` is the
      * reason. */
     void (*on_done)(void *ctx, maki_status status, const char *message);
 } maki_client_callbacks;
@@ -80,10 +80,10 @@ maki_status maki_client_call_start(maki_client_call *call, const maki_client_cal
                                    maki_err *err);
 /* More bytes for on_read_body are available, or its end is known. */
 void maki_client_call_body_ready(maki_client_call *call);
-/* Pause and resume reading the reply; on_bytes may be called once more after a pause. */
+/* Pause and resume reading the response; on_bytes may be called once more after a pause. */
 void maki_client_call_pause(maki_client_call *call);
 void maki_client_call_resume(maki_client_call *call);
-/* End the call without on_done; its connection is closed unless the reply is complete.  May be called from the call's
+/* End the call without on_done; its connection is closed unless the response is complete.  May be called from the call's
  * callbacks.  Accepts NULL. */
 void maki_client_call_cancel(maki_client_call *call);
 

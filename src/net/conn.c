@@ -29,7 +29,7 @@ static struct evbuffer *input_of(const maki_conn *conn)
 
 bool conn_idle(const maki_conn *conn)
 {
-    return conn->phase == CONN_HEAD && maki_conn_waiting(conn) == 0 &&
+    return conn->phase == CONN_HEAD && maki_conn_unsent_bytes(conn) == 0 &&
            evbuffer_get_length(input_of(conn)) == 0;
 }
 
@@ -54,14 +54,14 @@ static void leave(maki_conn *conn)
     if (conn->callback_depth == 0 && conn->dead) conn_free(conn);
 }
 
-/* End an open request with on_gone.  The connection is not freed here. */
-void conn_gone(maki_conn *conn, maki_status reason)
+/* End an open request with on_aborted.  The connection is not freed here. */
+void conn_aborted(maki_conn *conn, maki_status reason)
 {
     maki_server *s = conn->server;
     if (!conn->request_open) return;
     conn->request_open = false;
     enter(conn);
-    if (s->callbacks.on_gone) s->callbacks.on_gone(s->callbacks.ctx, conn, reason);
+    if (s->callbacks.on_aborted) s->callbacks.on_aborted(s->callbacks.ctx, conn, reason);
     conn->data = NULL;
     conn->callback_depth--; /* the caller still uses it */
 }
@@ -82,14 +82,14 @@ void conn_linger(maki_conn *conn)
     conn->deadline = conn->out_of_memory ? 1 : 0; /* write_ms still applies */
     conn->paused = false;
     if (!conn->eof) bufferevent_enable(conn->bev, EV_READ);
-    if (maki_conn_waiting(conn) == 0) close_write(conn);
+    if (maki_conn_unsent_bytes(conn) == 0) close_write(conn);
 }
 
 /* ---- a head --------------------------------------------------------------------------------------- */
 
 static void refuse(maki_conn *conn, maki_status st, int status, const maki_err *err)
 {
-    conn_gone(conn, st);
+    conn_aborted(conn, st);
     conn_refuse(conn, status, err->msg);
 }
 
@@ -103,13 +103,13 @@ static int head_status(maki_status st, const maki_err *err)
 static void begin_request(maki_conn *conn, const maki_http_head *head)
 {
     conn->request_open = true;
-    conn->started = conn->paused = false;
+    conn->response_started = conn->paused = false;
     conn->data = NULL;
     conn->http_1_0 = head->minor == 0;
-    conn->head_only = maki_str_is(head->method, MAKI_LIT("HEAD"));
+    conn->is_head_request = maki_str_equal(head->method, MAKI_LIT("HEAD"));
     conn->keep_alive = head->keep_alive && !conn->server->stopping;
     conn->chunked = head->chunked;
-    conn->expects = head->expects && (head->chunked || head->body_length > 0);
+    conn->expect_continue = head->expect_continue && (head->chunked || head->body_length > 0);
     conn->body_remaining = head->has_length ? head->body_length : 0;
     conn->body_received = 0;
     conn->chunks = (maki_chunks){ 0 };
@@ -122,15 +122,15 @@ static void dispatch_head(maki_conn *conn, const maki_http_head *head)
     maki_server *s = conn->server;
     begin_request(conn, head);
     if (conn->body_remaining > s->limits.body_bytes) {
-        conn->request_open = false; /* on_head was not called: no on_gone */
+        conn->request_open = false; /* on_head was not called: no on_aborted */
         conn_refuse(conn, 413, "the body is larger than the limit");
         return;
     }
     s->callbacks.on_head(s->callbacks.ctx, conn, head);
-    if (conn->request_open && conn->expects && !conn->started && !conn->dead) {
+    if (conn->request_open && conn->expect_continue && !conn->response_started && !conn->dead) {
         conn_append(conn, MAKI_LIT("HTTP/1.1 100 Continue\r\n\r\n"));
         conn_flush(conn);
-        conn->expects = false;
+        conn->expect_continue = false;
     }
 }
 
@@ -163,7 +163,7 @@ static bool step_head(maki_conn *conn)
     maki_status st = maki_http_head_parse((maki_str){ bytes, available }, max, &head, &used, &err);
     if (st != MAKI_OK) {
         conn->keep_alive = false;
-        conn->http_1_0 = conn->head_only = false;
+        conn->http_1_0 = conn->is_head_request = false;
         refuse(conn, st, head_status(st, &err), &err);
         return false;
     }
@@ -180,7 +180,7 @@ static void body_ended(maki_conn *conn)
 {
     maki_server *s = conn->server;
     conn->deadline = 0;
-    conn->phase = CONN_WAIT;
+    conn->phase = CONN_RESPONDING;
     if (!conn->request_open)
         conn_request_done(conn); /* the response ended before the body */
     else if (s->callbacks.on_body_end)
@@ -193,7 +193,7 @@ static maki_status parse_body(maki_conn *conn, maki_str bytes, size_t *used, mak
 {
     if (conn->chunked) return maki_chunks_parse(&conn->chunks, bytes, used, part, end, err);
     *used = bytes.len < conn->body_remaining ? bytes.len : (size_t)conn->body_remaining;
-    *part = maki_str_to(bytes, *used);
+    *part = maki_str_prefix(bytes, *used);
     conn->body_remaining -= *used;
     *end = conn->body_remaining == 0;
     return MAKI_OK;
@@ -205,7 +205,7 @@ static bool dispatch_body(maki_conn *conn, maki_str part)
     conn->body_received += part.len;
     set_deadline(conn, s->limits.body_ms);
     if (conn->body_received > s->limits.body_bytes) {
-        conn_gone(conn, MAKI_TOOBIG);
+        conn_aborted(conn, MAKI_TOOBIG);
         conn_refuse(conn, 413, "the body is larger than the limit");
         return false;
     }
@@ -271,14 +271,15 @@ static void read_long_body(maki_conn *conn)
 
 void conn_request_done(maki_conn *conn)
 {
-    bool reusable = conn->phase == CONN_WAIT ||
-                    (!conn->expects && (conn->chunked || conn->body_remaining <= DISCARD_MAX));
+    bool reusable =
+        conn->phase == CONN_RESPONDING ||
+        (!conn->expect_continue && (conn->chunked || conn->body_remaining <= DISCARD_MAX));
     if (!conn->keep_alive || conn->server->stopping || !reusable) {
         conn_linger(conn);
         return;
     }
     if (conn->paused) maki_conn_resume(conn);
-    if (conn->phase != CONN_WAIT) {
+    if (conn->phase != CONN_RESPONDING) {
         conn->body_received = 0; /* the rest is discarded, up to DISCARD_MAX */
         return;
     }
@@ -331,17 +332,17 @@ static void on_write(struct bufferevent *bev, void *ctx)
 {
     maki_conn *conn = ctx;
     const maki_server_callbacks *callbacks = &conn->server->callbacks;
-    if (conn->write_blocked && maki_conn_waiting(conn) == 0) {
+    if (conn->write_blocked && maki_conn_unsent_bytes(conn) == 0) {
         conn->write_blocked = false;
         bufferevent_disable(bev, EV_WRITE);
     }
-    if (maki_conn_waiting(conn) > 0) conn_flush(conn);
-    if (maki_conn_waiting(conn) > DRAINED) return;
+    if (maki_conn_unsent_bytes(conn) > 0) conn_flush(conn);
+    if (maki_conn_unsent_bytes(conn) > DRAINED) return;
     if (conn->phase == CONN_LINGER) {
-        if (maki_conn_waiting(conn) == 0) close_write(conn);
+        if (maki_conn_unsent_bytes(conn) == 0) close_write(conn);
     } else if (conn->server->stopping && conn_idle(conn)) {
         conn_free(conn);
-    } else if (conn->request_open && conn->started && callbacks->on_drained) {
+    } else if (conn->request_open && conn->response_started && callbacks->on_drained) {
         enter(conn);
         callbacks->on_drained(callbacks->ctx, conn);
         if (!conn->request_open)
@@ -356,12 +357,13 @@ static void on_event(struct bufferevent *bev, short what, void *ctx)
     maki_conn *conn = ctx;
     (void)bev;
     bool only_eof = (what & BEV_EVENT_EOF) && !(what & (BEV_EVENT_ERROR | BEV_EVENT_TIMEOUT));
-    if (only_eof && !conn->request_open && !conn->write_closed && maki_conn_waiting(conn) > 0) {
+    if (only_eof && !conn->request_open && !conn->write_closed &&
+        maki_conn_unsent_bytes(conn) > 0) {
         conn->eof = true;
         conn_linger(conn); /* it may still read */
         return;
     }
-    conn_gone(conn, what & BEV_EVENT_TIMEOUT ? MAKI_TIMEOUT : MAKI_CANCELLED);
+    conn_aborted(conn, what & BEV_EVENT_TIMEOUT ? MAKI_TIMEOUT : MAKI_CANCELLED);
     conn_free(conn);
 }
 
@@ -370,14 +372,14 @@ void conn_timeout(maki_conn *conn)
     bool slow_head = conn->phase == CONN_HEAD && conn->scanned > 0;
     conn->deadline = 0;
     if (conn->out_of_memory) {
-        conn_gone(conn, MAKI_NOMEM);
+        conn_aborted(conn, MAKI_NOMEM);
         conn_free(conn);
         return;
     }
     if (conn->phase == CONN_BODY && conn->paused)
         return; /* the handler paused it: not the client's fault */
     if (slow_head || (conn->phase == CONN_BODY && conn->request_open)) {
-        conn_gone(conn, MAKI_TIMEOUT);
+        conn_aborted(conn, MAKI_TIMEOUT);
         conn_refuse(conn, 408,
                     slow_head ? "the head of the request took too long"
                               : "the body of the request stopped coming");
@@ -438,22 +440,22 @@ void *maki_conn_data(const maki_conn *conn)
     return conn->data;
 }
 
-bool maki_conn_head_only(const maki_conn *conn)
+bool maki_conn_is_head_request(const maki_conn *conn)
 {
-    return conn->head_only;
+    return conn->is_head_request;
 }
 
 bool maki_conn_body_ended(const maki_conn *conn)
 {
-    return conn->phase == CONN_WAIT;
+    return conn->phase == CONN_RESPONDING;
 }
 
-bool maki_conn_started(const maki_conn *conn)
+bool maki_conn_response_started(const maki_conn *conn)
 {
-    return conn->started;
+    return conn->response_started;
 }
 
-size_t maki_conn_waiting(const maki_conn *conn)
+size_t maki_conn_unsent_bytes(const maki_conn *conn)
 {
     return evbuffer_get_length(bufferevent_get_output(conn->bev));
 }

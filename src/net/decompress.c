@@ -51,7 +51,7 @@ static void refill_input(z_stream *z, maki_str *rest)
     if (z->avail_in > 0) return;
     z->next_in = (Bytef *)(uintptr_t)rest->ptr;
     z->avail_in = (uInt)n;
-    *rest = maki_str_from(*rest, n);
+    *rest = maki_str_skip(*rest, n);
 }
 
 static maki_status run_zlib(z_stream *z, maki_str rest, uint64_t max, maki_sink out, maki_err *err)

@@ -62,7 +62,7 @@ static bool list_has(maki_str list, maki_str wanted)
     return false;
 }
 
-const maki_str *maki_http_field_named(const maki_http_head *head, maki_str name)
+const maki_str *maki_http_field_find(const maki_http_head *head, maki_str name)
 {
     for (size_t i = 0; i < head->field_count; i++)
         if (maki_http_same(head->fields[i].name, name)) return &head->fields[i].value;
@@ -71,7 +71,7 @@ const maki_str *maki_http_field_named(const maki_http_head *head, maki_str name)
 
 maki_str maki_http_value(const maki_http_head *head, const char *name)
 {
-    const maki_str *value = maki_http_field_named(head, maki_str_of(name));
+    const maki_str *value = maki_http_field_find(head, maki_str_of(name));
     return value ? *value : (maki_str){ "", 0 };
 }
 
@@ -120,9 +120,9 @@ static maki_status parse_request_line(maki_str line, maki_http_head *out, maki_e
     if (!is_token(out->method) || out->target.len == 0 ||
         memchr(out->target.ptr, ' ', out->target.len))
         return maki_fail(err, MAKI_INVALID, "malformed request line");
-    if (maki_str_is(version, MAKI_LIT("HTTP/1.1")))
+    if (maki_str_equal(version, MAKI_LIT("HTTP/1.1")))
         out->minor = 1;
-    else if (maki_str_is(version, MAKI_LIT("HTTP/1.0")))
+    else if (maki_str_equal(version, MAKI_LIT("HTTP/1.0")))
         out->minor = 0;
     else if (version.len == 8 && memcmp(version.ptr, "HTTP/", 5) == 0)
         return maki_fail(err, MAKI_UNSUPPORTED, "only HTTP/1.1 and 1.0 are supported");
@@ -173,7 +173,7 @@ static maki_status apply_field(const maki_http_field *field, maki_http_head *out
     } else if (maki_http_same(field->name, MAKI_LIT("expect"))) {
         if (!maki_http_same(field->value, MAKI_LIT("100-continue")))
             return maki_fail(err, MAKI_UNSUPPORTED, "an expectation other than 100-continue");
-        out->expects = out->minor == 1;
+        out->expect_continue = out->minor == 1;
     }
     return MAKI_OK;
 }
@@ -208,7 +208,7 @@ maki_status maki_http_head_parse(maki_str bytes, size_t max, maki_http_head *out
     if (!end) return MAKI_OK;
     rest.len = (size_t)(end - rest.ptr) + 2;
     out->field_count = 0;
-    out->chunked = out->expects = out->has_length = out->keep_alive = false;
+    out->chunked = out->expect_continue = out->has_length = out->keep_alive = false;
     out->body_length = 0;
     maki_status st = next_line(&rest, &line, err);
     if (st == MAKI_OK) st = parse_request_line(line, out, err);

@@ -29,7 +29,7 @@ typedef struct maki_http_head {
     /* derived from the fields */
     bool keep_alive;
     bool chunked;         /* Transfer-Encoding: chunked */
-    bool expects;         /* the client waits for 100 Continue */
+    bool expect_continue; /* the client waits for 100 Continue */
     bool has_length;      /* Content-Length; without it and `chunked` there is no body */
     uint64_t body_length; /* if has_length */
 } maki_http_head;
@@ -41,7 +41,7 @@ maki_status maki_http_head_parse(maki_str bytes, size_t max, maki_http_head *out
                                  maki_err *err);
 
 /* The value of the first field of this name, ignoring case; NULL: none. */
-const maki_str *maki_http_field_named(const maki_http_head *head, maki_str name);
+const maki_str *maki_http_field_find(const maki_http_head *head, maki_str name);
 /* The same as a string; len 0 when the field is missing or empty. */
 maki_str maki_http_value(const maki_http_head *head, const char *name);
 

@@ -225,7 +225,7 @@ void maki_server_close(maki_server *s)
     stop_listening(s);
     while (s->first) {
         maki_conn *conn = s->first;
-        conn_gone(conn, MAKI_CANCELLED);
+        conn_aborted(conn, MAKI_CANCELLED);
         conn_free(conn);
     }
     if (s->sweep) event_free(s->sweep);

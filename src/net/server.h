@@ -9,23 +9,23 @@
  *
  *     on_head -> on_body ... -> on_body_end        request
 
- *     maki_conn_start -> maki_conn_send ... -> maki_conn_end      response
+ *     maki_conn_begin_response -> maki_conn_send ... -> maki_conn_end_response      response
  *
- * The response may begin and end at any time after on_head, inside a callback or later.  maki_conn_end
+ * The response may begin and end at any time after on_head, inside a callback or later.  maki_conn_end_response
  * ends the request: no more callbacks are called for it, and the handler must not use the connection any more
  * (its next request is a new on_head).  The rest of the body is read and discarded.
  *
- * on_gone ends a request, too: the client disconnected, sent an invalid request or was too slow.  The server
+ * on_aborted ends a request, too: the client disconnected, sent an invalid request or was too slow.  The server
  * reports the error to the client if it can; the handler only cleans up.  So each
- * on_head is followed by exactly one of maki_conn_end, maki_conn_fail, maki_conn_drop and on_gone.
+ * on_head is followed by exactly one of maki_conn_end_response, maki_conn_fail, maki_conn_drop and on_aborted.
  *
  *     static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
  *     {
- *         maki_conn_start(conn, &(maki_reply){ .status = 200, .reason = MAKI_LIT("OK"),
+ *         maki_conn_begin_response(conn, &(maki_response){ .status = 200, .reason = MAKI_LIT("OK"),
  *                                              .fields = MAKI_LIT("Content-Type: text/plain\r\n"),
  *                                              .framing = MAKI_FRAME_CHUNKED });
  *         maki_conn_send(conn, MAKI_LIT("こんにちは\n"));
- *         maki_conn_end(conn);
+ *         maki_conn_end_response(conn);
  *     }
  *
  *     maki_server_callbacks calls = { .ctx = me, .on_head = on_head };
@@ -72,11 +72,11 @@ typedef struct maki_server_callbacks {
     /* Bytes of its body, without the framing; valid during the call. */
     void (*on_body)(void *ctx, maki_conn *conn, maki_str bytes);
     void (*on_body_end)(void *ctx, maki_conn *conn);
-    /* Most of what was sent has left the output buffer (maki_conn_waiting is small again). */
+    /* Most of what was sent has left the output buffer (maki_conn_unsent_bytes is small again). */
     void (*on_drained)(void *ctx, maki_conn *conn);
     /* The request ends without a response.  `why`: MAKI_CANCELLED (the client disconnected), MAKI_INVALID, MAKI_TOOBIG,
      * MAKI_TIMEOUT or MAKI_NOMEM. */
-    void (*on_gone)(void *ctx, maki_conn *conn, maki_status why);
+    void (*on_aborted)(void *ctx, maki_conn *conn, maki_status why);
     /* accept failed (out of descriptors); retried shortly. */
     void (*on_accept_error)(void *ctx, const char *message);
     /* After maki_server_stop: the last connection is closed. */
@@ -97,7 +97,7 @@ maki_status maki_server_listen(maki_server *server, const char *address, char *b
 /* Accept no more connections and requests; idle connections are closed now, others after their
  * current request.  on_empty is called when all are closed (at once when there is none). */
 void maki_server_stop(maki_server *server);
-/* Close everything; open requests get on_gone.  Not from a callback.  Accepts NULL. */
+/* Close everything; open requests get on_aborted.  Not from a callback.  Accepts NULL. */
 void maki_server_close(maki_server *server);
 size_t maki_server_connections(const maki_server *server);
 
@@ -110,7 +110,7 @@ typedef enum maki_framing {
     MAKI_FRAME_CLOSE    /* until the connection is closed */
 } maki_framing;
 
-typedef struct maki_reply {
+typedef struct maki_response {
     int status;
     maki_str reason; /* may be empty */
     /* Lines "Name: value\r\n", sent unchanged.  The server adds Connection, Transfer-Encoding and, unless
@@ -119,15 +119,15 @@ typedef struct maki_reply {
     maki_framing framing;
     uint64_t length;         /* if MAKI_FRAME_LENGTH */
     bool has_content_length; /* Content-Length is one of `fields` */
-} maki_reply;
+} maki_response;
 
 /* Begin the response, once per request.  For HEAD, the body that follows is not sent, whatever the framing. */
-void maki_conn_start(maki_conn *conn, const maki_reply *reply);
+void maki_conn_begin_response(maki_conn *conn, const maki_response *response);
 /* Send bytes of the body; they are copied. */
 void maki_conn_send(maki_conn *conn, maki_str bytes);
 /* End of the response.  With fewer bytes than `length` (MAKI_FRAME_LENGTH), the connection is closed, so that the
  * client notices. */
-void maki_conn_end(maki_conn *conn);
+void maki_conn_end_response(maki_conn *conn);
 
 /* Respond with an error: {"error":{"type":"...","message":"..."}}.  If the response has begun, drop the
  * connection instead. */
@@ -145,11 +145,11 @@ void *maki_conn_data(const maki_conn *conn);
 void maki_conn_pause(maki_conn *conn);
 void maki_conn_resume(maki_conn *conn);
 /* Bytes in the output buffer: passed to maki_conn_send, not yet written to the socket. */
-size_t maki_conn_waiting(const maki_conn *conn);
+size_t maki_conn_unsent_bytes(const maki_conn *conn);
 /* Is it a HEAD request?  Is the body complete?  Has the response begun? */
-bool maki_conn_head_only(const maki_conn *conn);
+bool maki_conn_is_head_request(const maki_conn *conn);
 bool maki_conn_body_ended(const maki_conn *conn);
-bool maki_conn_started(const maki_conn *conn);
+bool maki_conn_response_started(const maki_conn *conn);
 
 /* The reason phrase of a status: "OK", "Not Found". */
 const char *maki_http_reason(int status);

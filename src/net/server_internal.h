@@ -1,5 +1,5 @@
 /* server_internal.h -- the types and functions that the files of the server share: server.c (listening, limits),
- * conn.c (requests), conn_reply.c (responses). */
+ * conn.c (requests), conn_response.c (responses). */
 #ifndef MAKI_NET_SERVER_INTERNAL_H
 #define MAKI_NET_SERVER_INTERNAL_H
 
@@ -36,10 +36,10 @@ struct maki_server {
 };
 
 typedef enum conn_phase {
-    CONN_HEAD,  /* between requests, or in a head */
-    CONN_BODY,  /* in the body of a request */
-    CONN_WAIT,  /* the body is complete, the response is not */
-    CONN_LINGER /* the last response is sent, input is discarded */
+    CONN_HEAD,       /* between requests, or in a head */
+    CONN_BODY,       /* in the body of a request */
+    CONN_RESPONDING, /* the body is complete, the response is not */
+    CONN_LINGER      /* the last response is sent, input is discarded */
 } conn_phase;
 
 struct maki_conn {
@@ -50,13 +50,13 @@ struct maki_conn {
     int64_t deadline; /* in ms of maki_monotonic_ms; 0: none */
     size_t scanned;   /* bytes of the input searched for the end of the head */
     uint64_t body_remaining, body_received;
-    uint64_t reply_remaining; /* if MAKI_FRAME_LENGTH */
+    uint64_t response_remaining; /* if MAKI_FRAME_LENGTH */
     maki_chunks chunks;
     uint8_t phase, framing;
     uint8_t callback_depth; /* callbacks on the stack: freeing is deferred */
     bool request_open;      /* between on_head and the end of the request */
-    bool http_1_0, head_only, chunked, expects, keep_alive;
-    bool started, paused;
+    bool http_1_0, is_head_request, chunked, expect_continue, keep_alive;
+    bool response_started, paused;
     bool eof;           /* the client has closed its sending side */
     bool write_closed;  /* our sending side is closed */
     bool write_blocked; /* the socket buffer is full: the bufferevent sends the rest */
@@ -68,18 +68,18 @@ void server_remove(maki_conn *conn); /* remove it from the list */
 
 /* conn.c */
 maki_conn *conn_new(maki_server *server, evutil_socket_t fd);
-void conn_free(maki_conn *conn);                     /* now, or when the last callback returns */
-void conn_gone(maki_conn *conn, maki_status reason); /* calls on_gone, if a request is open */
-void conn_request_done(maki_conn *conn);             /* responded; prepare for the next request */
-void conn_linger(maki_conn *conn);                   /* close when everything is sent */
+void conn_free(maki_conn *conn);                        /* now, or when the last callback returns */
+void conn_aborted(maki_conn *conn, maki_status reason); /* calls on_aborted, if a request is open */
+void conn_request_done(maki_conn *conn); /* responded; prepare for the next request */
+void conn_linger(maki_conn *conn);       /* close when everything is sent */
 void conn_timeout(maki_conn *conn);
 bool conn_idle(const maki_conn *conn);
 
-/* conn_reply.c: append bytes to the output; sent by a flush */
+/* conn_response.c: append bytes to the output; sent by a flush */
 void conn_append(maki_conn *conn, maki_str bytes);
 void conn_flush(maki_conn *conn);
 void conn_flush_soon(maki_conn *conn); /* in this iteration of the loop */
-/* respond with an error of the server and close; on_gone was called */
+/* respond with an error of the server and close; on_aborted was called */
 void conn_refuse(maki_conn *conn, int status, const char *message);
 
 #endif

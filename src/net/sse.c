@@ -48,13 +48,13 @@ static maki_status handle_line(maki_sse *sse, maki_str line, maki_sse_fn fn, voi
     maki_str value = { "", 0 };
     if (colon) value = (maki_str){ colon + 1, line.len - field.len - 1 };
     if (value.len && value.ptr[0] == ' ') value.ptr++, value.len--;
-    if (maki_str_is(field, MAKI_LIT("data"))) {
+    if (maki_str_equal(field, MAKI_LIT("data"))) {
         if (sse->has_data) maki_buf_add_byte(&sse->data, '\n');
         maki_buf_add(&sse->data, value);
         sse->has_data = true;
         return maki_buf_status(&sse->data, err);
     }
-    if (maki_str_is(field, MAKI_LIT("event"))) {
+    if (maki_str_equal(field, MAKI_LIT("event"))) {
         maki_buf_clear(&sse->name);
         maki_buf_add(&sse->name, value);
         return maki_buf_status(&sse->name, err);

@@ -12,7 +12,7 @@ typedef struct maki_url {
 } maki_url;
 
 /* False unless it is http or https, without a password, a query or invalid characters.  Spans point into `url`. */
-bool maki_url_split(maki_str url, maki_url *out);
+bool maki_url_parse(maki_str url, maki_url *out);
 
 /* Is it this machine: localhost, 127.x.y.z, [::1]? */
 bool maki_url_is_loopback(maki_str origin);

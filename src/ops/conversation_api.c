@@ -34,7 +34,7 @@ struct maki_conversation {
     char path[MAKI_PATH_MAX];
 };
 
-void maki_use_progress(maki *m, maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
+void maki_set_progress(maki *m, maki_status (*fn)(void *ctx, uint64_t done, uint64_t total),
                        void *ctx)
 {
     m->counting = fn;
@@ -268,7 +268,7 @@ maki_status maki_conversation_export(maki_conversation *c, maki_revision at, con
 {
     maki_export_format known;
     if (strcmp(format, "roo-ui") == 0) return maki_export_ui(c->conv, at.seq, at.ev, out, err);
-    maki_status st = maki_export_named(maki_str_of(format), &known, err);
+    maki_status st = maki_export_format_parse(maki_str_of(format), &known, err);
     return st == MAKI_OK ? maki_export(c->conv, at.seq, at.ev, known, out, err) : st;
 }
 

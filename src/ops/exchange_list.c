@@ -13,8 +13,8 @@
 
 bool maki_exchange_begins(maki_str row, const maki_event_head *head)
 {
-    return maki_str_is(head->type, MAKI_LIT("manifest")) &&
-           maki_str_has(row, MAKI_LIT("\"of\":\"exchange\""));
+    return maki_str_equal(head->type, MAKI_LIT("manifest")) &&
+           maki_str_contains(row, MAKI_LIT("\"of\":\"exchange\""));
 }
 
 static double number_of(maki_str value)
@@ -42,7 +42,7 @@ static void read_spans(maki_str spans, uint64_t *last)
 void maki_exchange_read_manifest(maki_str event, const maki_event_head *head,
                                  maki_exchange_facts *out)
 {
-#define IS(name) maki_str_is(item.key, MAKI_LIT(name))
+#define IS(name) maki_str_equal(item.key, MAKI_LIT(name))
     *out = (maki_exchange_facts){ .ev = head->ev, .at = head->at, .ts = head->ts };
     MAKI_JSON_EACH(item, maki_json_fields(event)) {
         if (IS("status")) out->status = (int)number_of(item.value);
@@ -103,7 +103,7 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t off
     if (!maki_event_head_of(row, &head)) return MAKI_OK;
     if (head.at > w->to) return MAKI_CANCELLED;
     bool begins = maki_exchange_begins(row, &head);
-    bool usage = w->open && maki_str_is(head.type, MAKI_LIT("usage"));
+    bool usage = w->open && maki_str_equal(head.type, MAKI_LIT("usage"));
     if ((!begins && !usage) || maki_json_check(row, &event, NULL) != MAKI_OK) return MAKI_OK;
     if (usage) {
         if (!w->open->usage.known) maki_exchange_read_usage(event, &w->open->usage);

@@ -18,7 +18,7 @@
 
 static size_t position(const maki_op_call *call, maki_str value)
 {
-    return (size_t)(value.ptr - call->base);
+    return (size_t)(value.ptr - call->input_start);
 }
 
 bool maki_field(maki_str object, const char *name, maki_str *value)
@@ -117,7 +117,7 @@ maki_status maki_field_messages(const maki_op_call *call, const char *name, maki
     maki_str value;
     *out = (maki_msgs){ 0 };
     if (!maki_input_value(call, name, &value)) return MAKI_OK;
-    return maki_msgs_read(value, (maki_where){ name, call->base }, call->arena, out, err);
+    return maki_msgs_read(value, (maki_where){ name, call->input_start }, call->arena, out, err);
 }
 
 maki_status maki_field_rows(const maki_op_call *call, const char *name, const maki_str **rows,
@@ -197,7 +197,7 @@ static const struct type_row {
 
 static bool is_type(const maki_op_field *field, maki_str type)
 {
-    return maki_str_is(type, maki_str_of(field->type));
+    return maki_str_equal(type, maki_str_of(field->type));
 }
 
 static maki_status check_type(const maki_op_call *call, const maki_op_field *field, maki_str value,
@@ -277,7 +277,7 @@ maki_status maki_fields_check(maki_op_call *call, const char *op, const maki_op_
         bool is_any = is_type(field, MAKI_LIT("any")); /* which may be null */
         bool present =
             is_any ? find_value(call, name, &value) : maki_input_value(call, field->name, &value);
-        if (present || !field->required || (step && maki_str_is(name, MAKI_LIT("messages"))))
+        if (present || !field->required || (step && maki_str_equal(name, MAKI_LIT("messages"))))
             continue;
         st = maki_fail(err, MAKI_INVALID,
                        "%s is missing from the input at byte %zu; see maki op %s --help",

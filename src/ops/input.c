@@ -58,7 +58,7 @@ static maki_status parse_row(maki_str text, const maki_op_row **row, maki_str *i
     maki_str name = maki_json_text(op, arena);
     st = maki_arena_status(arena, err);
     if (st != MAKI_OK) return st;
-    st = maki_op_row_named(name, row, err);
+    st = maki_op_row_find(name, row, err);
     if (st != MAKI_OK) return st;
     if (maki_json_get(value, MAKI_LIT("input"), input)) return MAKI_OK;
     return maki_fail(err, MAKI_INVALID, "the row has no \"input\"");
@@ -73,7 +73,7 @@ static maki_status run_row(maki *m, maki_str text, maki_sink out, maki_err *err)
     maki_status st = parse_row(text, &row, &input, &arena, &error);
     maki_arena_free(&arena);
     st = st == MAKI_OK ? maki_op_run_checked(m, row, text.ptr, input, out, err)
-                       : maki_answer_failed(out, &error, err);
+                       : maki_write_error_response(out, &error, err);
     maki_status ended = out.write(out.ctx, MAKI_LIT("\n"), NULL);
     return st != MAKI_OK ? st : ended;
 }

@@ -18,7 +18,7 @@ bool maki_op_command_at(const char *group, size_t index, maki_op_bound_command *
     for (size_t i = 0; i < maki_op_table_count; i++) {
         const maki_op_info *op = &maki_op_table[i].info;
         for (const maki_op_command *c = op->commands; c->name; c++) {
-            if (!maki_str_has(maki_str_of(c->groups), maki_str_of(group)) || index--) continue;
+            if (!maki_str_contains(maki_str_of(c->groups), maki_str_of(group)) || index--) continue;
             *out = (maki_op_bound_command){ group, op, c };
             return true;
         }
@@ -29,7 +29,7 @@ bool maki_op_command_at(const char *group, size_t index, maki_op_bound_command *
 bool maki_op_command_find(const char *group, maki_str name, maki_op_bound_command *out)
 {
     for (size_t i = 0; maki_op_command_at(group, i, out); i++) {
-        if (maki_str_is(name, maki_str_of(out->command->name))) return true;
+        if (maki_str_equal(name, maki_str_of(out->command->name))) return true;
     }
     return false;
 }
@@ -129,7 +129,7 @@ static size_t digits(const char *text)
 static maki_str skip_zeros(maki_str number)
 {
     while (number.len > 1 && number.ptr[0] == '0' && isdigit((unsigned char)number.ptr[1]))
-        number = maki_str_from(number, 1);
+        number = maki_str_skip(number, 1);
     return number;
 }
 
@@ -152,7 +152,7 @@ static maki_status write_revision(maki_jw *w, const char *value, maki_err *err)
     size_t n = digits(value), m = value[n] == ':' ? digits(value + n + 1) : 0;
     if (n == 0 || value[n + m + (m > 0)])
         return maki_fail(err, MAKI_INVALID, "not SEQ or SEQ:EVENT: %.60s", value);
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     maki_jw_field_raw(w, "seq", skip_zeros((maki_str){ value, n }));
     if (m) maki_jw_field_raw(w, "ev", skip_zeros((maki_str){ value + n + 1, m }));
     maki_jw_end_object(w);
@@ -199,7 +199,7 @@ maki_status maki_op_command_input(const maki_op_bound_command *bound,
     maki_status st = MAKI_OK;
     maki_jw w;
     maki_jw_init(&w, out, err);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     if (args->conversation)
         maki_jw_field_string(&w, "conversation", maki_str_of(args->conversation));
     for (size_t i = 0; st == MAKI_OK && a[i].shape; i++) {

@@ -89,11 +89,11 @@ void maki_answer_error(maki_jw *out, const maki_err *error)
                   maki_str_of(error->msg));
 }
 
-maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *err)
+maki_status maki_write_error_response(maki_sink out, const maki_err *error, maki_err *err)
 {
     maki_jw w;
     maki_jw_init(&w, out, err);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_answer_error(&w, error);
     maki_jw_end_object(&w);
     maki_status st = maki_jw_end(&w);

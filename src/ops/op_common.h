@@ -48,6 +48,6 @@ maki_status maki_answer_messages(maki_jw *out, maki_msgs list);
 /* The field "error" of an answer that has other fields too. */
 void maki_answer_error(maki_jw *out, const maki_err *error);
 /* An answer that is only an error.  Returns its status, with *err, unless the sink fails, too. */
-maki_status maki_answer_failed(maki_sink out, const maki_err *error, maki_err *err);
+maki_status maki_write_error_response(maki_sink out, const maki_err *error, maki_err *err);
 
 #endif

@@ -55,7 +55,7 @@ maki_status maki_op_memory_hybrid_score(maki_op_call *call, maki_jw *out, maki_e
 
 maki_status maki_op_prompt_truncate_file(maki_op_call *call, maki_jw *out, maki_err *err)
 {
-    maki_str content = maki_json_inside(maki_input_string(call, "content"));
+    maki_str content = maki_json_strip_quotes(maki_input_string(call, "content"));
     (void)err;
     maki_jw_print(out, "{'text':");
     maki_truncate_file(out, content, (uint64_t)maki_input_number(call, "maxChars", 0));

@@ -417,7 +417,7 @@ maki_status maki_op_history_diff(maki_op_call *call, maki_jw *out, maki_err *err
     if (st == MAKI_OK) st = maki_conv_total(left, a, &total_a, err);
     if (st == MAKI_OK) st = maki_conv_total(right, b, &total_b, err);
     if (st == MAKI_OK) {
-        maki_jw_object(out);
+        maki_jw_begin_object(out);
         maki_put_only_in(out, "onlyA", a, b);
         write_only_synthetic(out, "madeOnlyA", a, b);
         maki_put_only_in(out, "onlyB", b, a);

@@ -136,7 +136,7 @@ maki_status maki_op_history_condense(maki_op_call *call, maki_jw *out, maki_err 
     if (st == MAKI_OK) st = condense(call, list, &result, err);
     if (st != MAKI_OK && st != MAKI_REFUSED) return st;
 
-    maki_jw_object(out);
+    maki_jw_begin_object(out);
     if (st == MAKI_REFUSED) maki_answer_error(out, err);
     maki_jw_print(out, "'messages':");
     maki_msgs_write(out, result.messages);
@@ -189,7 +189,8 @@ maki_status maki_op_history_rewind(maki_op_call *call, maki_jw *out, maki_err *e
         return maki_field_invalid(call, by, err, "by must be \"ts\" or \"index\"");
     }
     maki_input_value(call, "ui", &ui);
-    maki_status st = maki_ui_read(ui, (maki_where){ "ui", call->base }, call->arena, &in.ui, err);
+    maki_status st =
+        maki_ui_read(ui, (maki_where){ "ui", call->input_start }, call->arena, &in.ui, err);
     if (st == MAKI_OK) st = maki_field_messages(call, "api", &in.api, err);
     if (st == MAKI_OK) st = maki_rewind(&in, call->arena, &result, err);
     if (st != MAKI_OK) return st;
@@ -210,8 +211,8 @@ maki_status maki_op_history_repair_results(maki_op_call *call, maki_jw *out, mak
     maki_input_value(call, "message", &object);
     maki_status st = maki_field_messages(call, "history", &history, err);
     if (st == MAKI_OK) {
-        st = maki_msg_read(object, (maki_where){ "message", call->base }, 0, call->arena, &message,
-                           err);
+        st = maki_msg_read(object, (maki_where){ "message", call->input_start }, 0, call->arena,
+                           &message, err);
     }
     if (st == MAKI_OK) st = maki_repair_results(history, message, call->arena, &message, err);
     if (st != MAKI_OK) return st;
@@ -342,7 +343,7 @@ static maki_status run_step(maki_op_call *call, maki_msgs *list, step_result *re
                                   "a step must be an object with a string op");
     }
     maki_str name = maki_json_text(op, call->arena);
-    const struct step_row *step = MAKI_ROW_NAMED(steps, name);
+    const struct step_row *step = MAKI_TABLE_FIND(steps, name);
     if (!step) return maki_field_invalid(call, op, err, "unknown step of history.sequence");
     const maki_op_info *info = maki_op_find(name);
     st = maki_fields_check(call, info ? info->name : "history.sequence",

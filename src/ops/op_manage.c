@@ -174,11 +174,12 @@ static maki_status add_summary_text(void *ctx, const maki_view_message *message,
 {
     preview *p = ctx;
     maki_content_part part;
-    maki_content_parts parts = maki_content_parts_of(message->json);
+    maki_content_parts parts = maki_content_parts_of_row(message->json);
     while (maki_content_parts_next(&parts, &part)) {
         if (part.kind != MAKI_CONTENT_TEXT || !part.text.len) continue;
         if (p->summary.len) maki_buf_add(&p->summary, MAKI_LIT("\n\n"));
-        (void)maki_json_text_to(maki_json_inside(part.text), maki_buf_sink(&p->summary), NULL);
+        (void)maki_json_unescape_to(maki_json_strip_quotes(part.text), maki_buf_sink(&p->summary),
+                                    NULL);
     }
     return maki_buf_status(&p->summary, err);
 }
@@ -491,7 +492,7 @@ static void write_soft_trimmed(maki_jw *out, maki_str summary, maki_msgs tail)
     maki_jw_print(out, "{'messages':[{'role':'system','content':");
     maki_jw_begin_value(out);
     maki_jw_bytes(out, MAKI_LIT("\"[Previous conversation summary]\\n"));
-    maki_jw_escaped(out, summary);
+    maki_jw_escape(out, summary);
     maki_jw_bytes(out, MAKI_LIT("\""));
     maki_jw_end_object(out);
     for (size_t i = 0; i < tail.count; i++)
@@ -576,7 +577,7 @@ maki_status maki_op_prune_tools(maki_op_call *call, maki_jw *out, maki_err *err)
     double window = maki_input_number(call, "contextWindowTokens", 0);
     maki_status st = read_prune(call, &s, err);
     if (st == MAKI_OK) st = maki_field_messages(call, "messages", &list, err);
-    if (st == MAKI_OK) st = maki_prune_tools(list, window, &s, call->arena, &changed, err);
+    if (st == MAKI_OK) st = maki_prune_tool_results(list, window, &s, call->arena, &changed, err);
     if (st != MAKI_OK) return st;
     maki_jw_print(out, "{'messages':");
     maki_msgs_write(out, list);

@@ -86,7 +86,7 @@ static maki_status write_message(void *ctx, const maki_view_message *m, maki_err
     maki_jw *out = w->out;
     const message_state *state = &w->states[m->seq - w->from];
     const maki_exchange_facts *exchange = &w->exchanges[m->seq - w->from];
-    bool damaged = m->row.flags & MAKI_ROW_BAD;
+    bool damaged = m->row.flags & MAKI_ROW_NOT_MESSAGE;
     maki_status st = MAKI_OK;
     maki_jw_print(out, "{'seq':%i", m->seq);
     maki_put_role(out, damaged ? MAKI_LIT("{}") : m->json);

@@ -20,7 +20,7 @@ enum { ERRORS_MAX = 500 };
 
 static void put_row(maki_jw *out, const maki_outline_row *row)
 {
-    maki_jw_array(out);
+    maki_jw_begin_array(out);
     switch (row->kind) {
     case MAKI_OUTLINE_SHOWN: maki_jw_print(out, "'m',%i,%i", row->from, row->to); break;
     case MAKI_OUTLINE_HIDDEN:
@@ -105,7 +105,7 @@ static maki_status read_error(void *ctx, uint64_t ev, maki_str row, uint64_t off
     (void)err;
     if (!maki_event_head_of(row, &head)) return MAKI_OK;
     list->newest = head.ts;
-    if (ev > list->ev || !maki_str_is(head.type, MAKI_LIT("provider_error"))) return MAKI_OK;
+    if (ev > list->ev || !maki_str_equal(head.type, MAKI_LIT("provider_error"))) return MAKI_OK;
     list->items[list->count++ % ERRORS_MAX] = head;
     return MAKI_OK;
 }
@@ -124,7 +124,7 @@ static void put_errors(maki_jw *out, const error_list *list)
 /* The time of the newest message or event; of a log without times that of its file. */
 static int64_t updated_at(maki_log *log, const maki_session *session, int64_t newest_event)
 {
-    maki_row row = { 0 };
+    maki_index_record row = { 0 };
     uint64_t last = maki_log_last(log);
     if (last > maki_log_base(log) && maki_log_row(log, last, &row, NULL) != MAKI_OK) row.ts = 0;
     int64_t ts = row.ts > newest_event ? row.ts : newest_event;
@@ -139,7 +139,7 @@ static void put_outline(maki_jw *out, maki_conv *conv, const maki_context_use *u
     char hex[2 * MAKI_CHAIN_LEN + 1];
     maki_log *log = maki_conv_log(conv);
     maki_hex(maki_log_head(log), MAKI_CHAIN_LEN, hex);
-    maki_jw_object(out);
+    maki_jw_begin_object(out);
     maki_write_session_fields(out, &use->session);
     maki_jw_print(
         out, "'title':%s,'client':%s,'updatedAt':%i,'last':%i,'events':%i,'head':%z,'visible':%i",

@@ -34,10 +34,10 @@ static maki_status read_style(const maki_op_call *call, maki_request *out, maki_
 {
     maki_str style = maki_input_text(call, "toolStyle"),
              thinking = maki_input_text(call, "thinking");
-    out->functions = maki_str_is(style, MAKI_LIT("functions"));
-    if (style.len && !out->functions && !maki_str_is(style, MAKI_LIT("tools")))
+    out->functions = maki_str_equal(style, MAKI_LIT("functions"));
+    if (style.len && !out->functions && !maki_str_equal(style, MAKI_LIT("tools")))
         return maki_fail(err, MAKI_INVALID, "toolStyle must be tools or functions");
-    return thinking.len ? maki_thinking_named(thinking, &out->thinking, err) : MAKI_OK;
+    return thinking.len ? maki_thinking_parse(thinking, &out->thinking, err) : MAKI_OK;
 }
 
 static maki_status read_request(const maki_op_call *call, maki_request *out, maki_err *err)
@@ -52,7 +52,8 @@ static maki_status read_request(const maki_op_call *call, maki_request *out, mak
                            .has_temperature = maki_input_value(call, "temperature", &value),
                            .temperature = maki_input_number(call, "temperature", 0) };
     if (maki_input_value(call, "tools", &value)) out->tools = value;
-    maki_status st = maki_request_protocol(maki_input_text(call, "protocol"), &out->protocol, err);
+    maki_status st =
+        maki_request_protocol_parse(maki_input_text(call, "protocol"), &out->protocol, err);
     if (st == MAKI_OK) st = read_system(call, out, err);
     if (st == MAKI_OK)
         st = maki_field_rows(call, "before", &out->before.rows, &out->before.count, err);

@@ -61,9 +61,9 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t off
     (void)err;
     if (!maki_event_head_of(row, &head)) return MAKI_OK;
     bool begins = maki_exchange_begins(row, &head);
-    bool usage = maki_str_is(head.type, MAKI_LIT("usage"));
-    bool error = maki_str_is(head.type, MAKI_LIT("provider_error"));
-    bool system = maki_str_is(head.type, MAKI_LIT("system"));
+    bool usage = maki_str_equal(head.type, MAKI_LIT("usage"));
+    bool error = maki_str_equal(head.type, MAKI_LIT("provider_error"));
+    bool system = maki_str_equal(head.type, MAKI_LIT("system"));
     if (begins && ev > r->wanted) return MAKI_CANCELLED;
     if (begins) {
         r->before = r->request;
@@ -128,7 +128,7 @@ static maki_status last_sent(maki_conv *conv, const maki_exchange_facts *x, uint
     maki_status st = MAKI_OK;
     *out = x->at < last ? x->at : last;
     for (uint64_t seq = *out; maki_exchange_replied(x) && seq > maki_log_base(log); seq--) {
-        maki_row row;
+        maki_index_record row;
         st = maki_log_row(log, seq, &row, err);
         if (st != MAKI_OK || (row.flags & MAKI_ROW_ROLE) != MAKI_ROLE_ASSISTANT) break;
         if (seq < x->at && row.ts < began) break;
@@ -400,7 +400,8 @@ static maki_status put_body(maki_op_call *call, maki_conv *conv, const recorded_
     };
     maki_spool spool = maki_spool_new(&call->m->env, MAKI_SPOOL_MEMORY);
     maki_status st = maki_arena_status(call->arena, err);
-    if (st == MAKI_OK) st = maki_request_protocol(maki_str_of(protocol), &request.protocol, &why);
+    if (st == MAKI_OK)
+        st = maki_request_protocol_parse(maki_str_of(protocol), &request.protocol, &why);
     if (st == MAKI_OK) st = maki_request_write(conv, sent, &request, maki_spool_sink(&spool), &why);
     if (st == MAKI_OK) st = maki_spool_text(&spool, &body, &why);
     maki_jw_key(out, MAKI_LIT("body"));

@@ -57,7 +57,7 @@ static void write_session(const maki_op_call *call, maki_jw *out, const maki_ses
     maki_conv *conv = NULL;
     maki_conv_options options = { .read_only = true, .share_index = true, .threads = 1 };
     snprintf(path, sizeof path, "%s/agents/%s/sessions/%s.jsonl", home, s->agent, s->id);
-    maki_jw_object(out);
+    maki_jw_begin_object(out);
     maki_write_session_fields(out, s);
     maki_jw_print(out,
                   "'title':%s,'client':%s,'updatedAt':%i,'messages':%i,'errors':%i,'lastError':%v,"

@@ -12,7 +12,7 @@
 
 #include "base/err.h"
 #include "base/files.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/json_print.h"
 #include "base/random.h"
 #include "base/str_util.h"
@@ -96,7 +96,7 @@ static maki_status read_scope(const maki_op_call *call, const char *agent, maki_
     const maki_config *config = NULL;
     maki_str value;
     if (maki_input_value(call, "scope", &value)) {
-        if (maki_scope_named(maki_json_text(value, call->arena), out)) return MAKI_OK;
+        if (maki_scope_parse(maki_json_text(value, call->arena), out)) return MAKI_OK;
         maki_status read = maki_arena_status(call->arena, err);
         return read != MAKI_OK
                    ? read
@@ -106,7 +106,7 @@ static maki_status read_scope(const maki_op_call *call, const char *agent, maki_
     maki_status st = open_config(call, &config, &own, err);
     if (st != MAKI_OK) return st;
     snprintf(path, sizeof path, "agents.%s.scope", agent);
-    if (!maki_scope_named(maki_config_text(config, path), out)) *out = MAKI_SCOPE_SENDER;
+    if (!maki_scope_parse(maki_config_text(config, path), out)) *out = MAKI_SCOPE_SENDER;
     maki_config_close(own);
     return MAKI_OK;
 }
@@ -149,10 +149,10 @@ static void put_override(const maki_op_call *call, maki_jw *w, const char *name,
 static maki_status new_overrides(const maki_op_call *call, const maki_session *now, maki_str *out,
                                  maki_err *err)
 {
-    maki_json_build build;
+    maki_json_builder build;
     maki_str before = now->overrides[0] ? maki_str_of(now->overrides) : MAKI_LIT("{}");
-    maki_json_build_begin(&build, call->arena, err);
-    maki_jw_object(&build.w);
+    maki_json_builder_begin(&build, call->arena, err);
+    maki_jw_begin_object(&build.w);
     put_override(call, &build.w, "thinking", before);
     put_override(call, &build.w, "maxTokens", before);
     put_override(call, &build.w, "threshold", before);
@@ -162,7 +162,7 @@ static maki_status new_overrides(const maki_op_call *call, const maki_session *n
         maki_jw_raw(&build.w, (maki_str){ item.start, (size_t)(end - item.start) });
     }
     maki_jw_end_object(&build.w);
-    return maki_json_build_end(&build, call->arena, out, err);
+    return maki_json_builder_end(&build, call->arena, out, err);
 }
 
 static maki_status check_thinking(const maki_op_call *call, maki_err *err)
@@ -202,7 +202,7 @@ static maki_status change_session(maki_op_call *call, const char *path,
     maki_session s;
     maki_status st = maki_session_set(&call->m->env, path, to, &s, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
+    maki_jw_begin_object(out);
     maki_write_session_fields(out, &s);
     maki_jw_end_object(out);
     return MAKI_OK;
@@ -286,7 +286,7 @@ maki_status maki_op_session_fork(maki_op_call *call, maki_jw *out, maki_err *err
     if (st == MAKI_OK) st = maki_session_get(&call->m->env, path, &s, err);
     if (st == MAKI_OK) st = maki_conv_open(&call->m->env, path, &options, &conv, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
+    maki_jw_begin_object(out);
     maki_write_session_fields(out, &s);
     maki_jw_print(out, "'title':%s,'seq':%i}", maki_session_title(&s),
                   maki_log_base(maki_conv_log(conv)));

@@ -77,7 +77,7 @@ typedef struct part_counts {
     double tokens[PARTS]; /* as the index counts */
 } part_counts;
 
-static enum part part_of_row(const maki_row *row)
+static enum part part_of_row(const maki_index_record *row)
 {
     if (row->flags & MAKI_ROW_SUMMARY) return PART_SUMMARIES;
     if (row->flags & MAKI_ROW_MARKER) return PART_MARKERS;
@@ -142,7 +142,7 @@ static maki_status correct_trims(part_counts *c, const maki_view_item *item, mak
         before = seq;
         maki_view_item single = *item;
         maki_view_totals full, trimmed;
-        maki_row row;
+        maki_index_record row;
         single.from = single.to = seq;
         st = maki_log_row(item->log, seq, &row, err);
         if (st == MAKI_OK) st = maki_conv_tokens(c->conv, seq, seq, &full, err);
@@ -160,7 +160,7 @@ static maki_status add_rows(part_counts *c, const maki_view_item *item, maki_err
     uint64_t from = item->from;
     maki_status st = MAKI_OK;
     for (uint64_t n = item->from; st == MAKI_OK && n <= item->to; n++) {
-        maki_row row;
+        maki_index_record row;
         st = maki_log_row(item->log, n, &row, err);
         if (st != MAKI_OK) return st;
         enum part row_part = part_of_row(&row);
@@ -208,7 +208,7 @@ static void write_status(const maki_op_call *call, maki_jw *out, const part_coun
     if (compressions) format_ago((int64_t)maki_field_now(call) - last->ts, ago, sizeof ago);
     for (size_t i = 0; i < PARTS; i++)
         visible += c->messages[i];
-    maki_jw_object(out);
+    maki_jw_begin_object(out);
     maki_write_session_fields(out, &use->session);
     double tokens = write_parts(out, c, use->scale);
     maki_jw_print(out, "'messagesCount':%i,'compressionCount':%i,'lastCompression':%z", visible,

@@ -50,7 +50,7 @@ static void put_field(maki_jw *out, maki_str event, const char *name)
 /* The rules, goals, decisions and open tasks that a summary holds. */
 static void put_items(step_writer *w, maki_str message)
 {
-    maki_content_parts parts = maki_content_parts_of(message);
+    maki_content_parts parts = maki_content_parts_of_row(message);
     maki_content_part part;
     size_t count = 0;
     maki_jw_field_array(w->out, "items");
@@ -81,7 +81,7 @@ static void put_hiding(step_writer *w, maki_str event)
     maki_jw_raw(w->out, hidden.len ? hidden : MAKI_LIT("[]"));
     put_field(w->out, event, "before");
     if (message.len) maki_put_row_text(w->out, "summary", message, SUMMARY_CHARS);
-    if (message.len && maki_str_is(w->head.type, MAKI_LIT("condense"))) put_items(w, message);
+    if (message.len && maki_str_equal(w->head.type, MAKI_LIT("condense"))) put_items(w, message);
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
         put_field(w->out, event, fields[i]);
 }
@@ -97,7 +97,7 @@ static void put_edits(step_writer *w, maki_str event)
     uint64_t seq = 0, count = 0;
     double tokens = 0;
     maki_jw_field_array(w->out, "edits");
-    if (maki_str_is(w->head.type, MAKI_LIT("trim"))) {
+    if (maki_str_equal(w->head.type, MAKI_LIT("trim"))) {
         put_edit(w, maki_json_uint_field(event, MAKI_LIT("seq")),
                  maki_json_number_field(event, "tokens"));
     } else {
@@ -143,7 +143,7 @@ static void put_type_fields(step_writer *w, maki_str event)
     static const char *const rewind_fields[] = { "to", "toEv", "with" };
     static const char *const fork_fields[] = { "parent", "seq" };
     static const char *const error_fields[] = { "upstream", "model", "status", "code", "message" };
-#define IS(name)   maki_str_is(w->head.type, MAKI_LIT(name))
+#define IS(name)   maki_str_equal(w->head.type, MAKI_LIT(name))
 #define PUT(names) put_names(w->out, event, names, sizeof names / sizeof names[0])
     if (IS("condense") || IS("truncate")) put_hiding(w, event);
     if (IS("trim") || IS("prune")) put_edits(w, event);
@@ -215,7 +215,7 @@ static maki_status on_event(void *ctx, uint64_t ev, maki_str row, uint64_t offse
         end_step(w, none);
         return MAKI_CANCELLED;
     }
-    if (!maki_event_head_of(row, &head) || !maki_str_is(head.type, MAKI_LIT("manifest")) ||
+    if (!maki_event_head_of(row, &head) || !maki_str_equal(head.type, MAKI_LIT("manifest")) ||
         maki_json_check(row, &event, NULL) != MAKI_OK || !is_record_of(event, w->ev))
         return MAKI_OK;
     end_step(w, event);

@@ -26,7 +26,7 @@ static maki_status answer_tokens(maki_jw *out, double tokens)
 maki_status maki_op_tokens_estimate(maki_op_call *call, maki_jw *out, maki_err *err)
 {
     (void)err;
-    maki_str text = maki_json_inside(maki_input_string(call, "text"));
+    maki_str text = maki_json_strip_quotes(maki_input_string(call, "text"));
     return answer_tokens(out, maki_estimate_tokens(text));
 }
 
@@ -59,7 +59,7 @@ static maki_status read_encoding(const maki_op_call *call, maki_str name, tokeni
     maki_str text = maki_json_text(name, call->arena);
     const maki_encoding *encoding;
     for (size_t i = 0; (encoding = maki_encoding_at(i)) != NULL; i++) {
-        if (maki_str_is(text, maki_str_of(maki_encoding_name(encoding)))) {
+        if (maki_str_equal(text, maki_str_of(maki_encoding_name(encoding)))) {
             out->encoding = encoding;
             out->family = maki_family_of_encoding(encoding);
             return MAKI_OK;
@@ -87,7 +87,7 @@ static maki_status read_calibration(const maki_op_call *call, maki_str model, ma
 static maki_status read_choice(const maki_op_call *call, tokenizer_choice *out, maki_err *err)
 {
     maki_str model, encoding;
-    *out = (tokenizer_choice){ .encoding = maki_encoding_named("o200k_base") };
+    *out = (tokenizer_choice){ .encoding = maki_encoding_find("o200k_base") };
     out->family = maki_family_of_encoding(out->encoding);
     if (maki_input_value(call, "model", &model)) {
         out->model = maki_json_text(model, call->arena);
@@ -96,7 +96,7 @@ static maki_status read_choice(const maki_op_call *call, tokenizer_choice *out, 
         if (st != MAKI_OK) return st;
         out->family = maki_family_of(out->model);
         out->image = maki_image_rule_of(out->model);
-        out->encoding = maki_encoding_named(out->family->encoding);
+        out->encoding = maki_encoding_find(out->family->encoding);
     }
     if (maki_input_value(call, "encoding", &encoding)) {
         out->calibration = (maki_calibration){ 0 };
@@ -323,7 +323,7 @@ maki_status maki_op_tokens_count(maki_op_call *call, maki_jw *out, maki_err *err
         return maki_fail(err, MAKI_INVALID,
                          "content is missing from the input at byte %zu, or text, messages, "
                          "system or tools; see maki op tokens.count --help",
-                         (size_t)(call->input.ptr - call->base));
+                         (size_t)(call->input.ptr - call->input_start));
     }
     if (!by_model) return count_reference(call, content, out, err);
     maki_status st = read_choice(call, &choice, err);
@@ -434,7 +434,7 @@ maki_status maki_op_tokens_models(maki_op_call *call, maki_jw *out, maki_err *er
     const maki_family *family;
     maki_status st = read_choice(call, &choice, err);
     if (st != MAKI_OK) return st;
-    maki_jw_object(out);
+    maki_jw_begin_object(out);
     if (choice.model.len) {
         double error = maki_family_text_error(choice.family, &choice.calibration);
         write_family(out, &choice);

@@ -81,7 +81,7 @@ static maki_status add_views(maki_conv *conv, const maki_context_use *use, curve
     for (uint64_t i = 1; st == MAKI_OK && i <= n; i++) {
         const maki_view *view;
         maki_view_totals total;
-        maki_row row;
+        maki_index_record row;
         uint64_t seq = base + (last - base) / n * i + (last - base) % n * i / n;
         st = maki_log_row(log, seq, &row, err);
         if (st == MAKI_OK) st = maki_conv_view(conv, seq, MAKI_NEWEST, &view, err);
@@ -101,7 +101,7 @@ static maki_status not_sent(usage_reader *r, const maki_exchange_facts *x, doubl
                             maki_err *err)
 {
     uint64_t seq = x->at < maki_log_last(r->log) ? x->at : maki_log_last(r->log);
-    maki_row row;
+    maki_index_record row;
     *out = 0;
     if (seq <= maki_log_base(r->log)) return MAKI_OK;
     maki_status st = maki_log_row(r->log, seq, &row, err);
@@ -162,9 +162,9 @@ static maki_status read_event(void *ctx, uint64_t ev, maki_str row, uint64_t off
     (void)ev;
     (void)offset;
     if (!maki_event_head_of(row, &head)) return MAKI_OK;
-    bool error = maki_str_is(head.type, MAKI_LIT("provider_error"));
-    bool usage = maki_str_is(head.type, MAKI_LIT("usage"));
-    bool condense = maki_str_is(head.type, MAKI_LIT("condense"));
+    bool error = maki_str_equal(head.type, MAKI_LIT("provider_error"));
+    bool usage = maki_str_equal(head.type, MAKI_LIT("usage"));
+    bool condense = maki_str_equal(head.type, MAKI_LIT("condense"));
     bool begins = maki_exchange_begins(row, &head);
     r->errors += error;
     if ((!usage && !condense && !begins) || maki_json_check(row, &event, NULL) != MAKI_OK)

@@ -50,17 +50,17 @@ void maki_close(maki *m)
     m->env.alloc->resize(m->env.alloc, m, sizeof *m, 0);
 }
 
-void maki_use_config(maki *m, const maki_config *config)
+void maki_set_config(maki *m, const maki_config *config)
 {
     m->config = config;
 }
 
-void maki_use_model(maki *m, const maki_model *model)
+void maki_set_model(maki *m, const maki_model *model)
 {
     m->model = model;
 }
 
-void maki_use_log(maki *m, maki_sink sink, const char *level)
+void maki_set_logger(maki *m, maki_sink sink, const char *level)
 {
     maki_str name = level ? maki_str_of(level) : MAKI_LIT("");
     if (!level && m->config) name = maki_config_text(m->config, "log.level");
@@ -68,13 +68,13 @@ void maki_use_log(maki *m, maki_sink sink, const char *level)
     (void)maki_level_parse(name, &m->logger.min_level);
 }
 
-void maki_use_events(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx)
+void maki_set_notify(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx)
 {
     m->on_event = fn;
     m->event_ctx = ctx;
 }
 
-void maki_use_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
+void maki_set_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
 {
     m->cancelled = fn;
     m->cancel_ctx = ctx;
@@ -120,10 +120,10 @@ const maki_op_info *maki_op_at(size_t index)
 /* NULL: unknown. */
 static const maki_op_row *find_row(maki_str name)
 {
-    return maki_row_named(maki_op_table, maki_op_table_count, sizeof *maki_op_table, name);
+    return maki_table_find(maki_op_table, maki_op_table_count, sizeof *maki_op_table, name);
 }
 
-maki_status maki_op_row_named(maki_str name, const maki_op_row **out, maki_err *err)
+maki_status maki_op_row_find(maki_str name, const maki_op_row **out, maki_err *err)
 {
     *out = find_row(name);
     if (*out) return MAKI_OK;
@@ -145,7 +145,7 @@ const char *maki_op_suggest(maki_str name)
     for (size_t i = 0; i < maki_op_table_count; i++) {
         const char *other = maki_op_table[i].info.name;
         const char *dot = strchr(other, '.');
-        if (dot && maki_str_is(name, maki_str_of(dot + 1))) return other; /* "truncate" */
+        if (dot && maki_str_equal(name, maki_str_of(dot + 1))) return other; /* "truncate" */
         maki_suggest_candidate(&nearest, maki_str_of(other));
     }
     return nearest.found.ptr;
@@ -198,13 +198,13 @@ static maki_status watched_write(void *ctx, maki_str bytes, maki_err *err)
     return sink->to.write(sink->to.ctx, bytes, err);
 }
 
-maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *base, maki_str value,
-                                maki_sink out, maki_err *err)
+maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *input_start,
+                                maki_str value, maki_sink out, maki_err *err)
 {
     maki_err error = { 0 };
     watched_sink watched = { .to = out };
     maki_arena arena = maki_arena_new(m->env.alloc, m->max_memory);
-    maki_op_call call = { .m = m, .arena = &arena, .base = base, .input = value };
+    maki_op_call call = { .m = m, .arena = &arena, .input_start = input_start, .input = value };
     maki_jw w;
 
     maki_jw_init(&w, (maki_sink){ watched_write, &watched }, &error);
@@ -220,7 +220,7 @@ maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *bas
     }
     maki_arena_free(&arena);
     if (st == MAKI_OK) return MAKI_OK;
-    if (!complete && !watched.used) return maki_answer_failed(out, &error, err);
+    if (!complete && !watched.used) return maki_write_error_response(out, &error, err);
     if (err) *err = error;
     return st;
 }
@@ -230,8 +230,8 @@ maki_status maki_op(maki *m, maki_str name, maki_str input, maki_sink out, maki_
     const maki_op_row *row;
     maki_err error = { 0 };
     maki_str value;
-    maki_status st = maki_op_row_named(name, &row, &error);
+    maki_status st = maki_op_row_find(name, &row, &error);
     if (st == MAKI_OK) st = maki_json_check(input, &value, &error);
-    if (st != MAKI_OK) return maki_answer_failed(out, &error, err);
+    if (st != MAKI_OK) return maki_write_error_response(out, &error, err);
     return maki_op_run_checked(m, row, input.ptr, value, out, err);
 }

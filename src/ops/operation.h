@@ -22,16 +22,16 @@ struct maki {
     size_t max_memory;
     char home[MAKI_PATH_MAX];                    /* the state directory; "": none */
     maki_tokenizer *tokenizers[MAKI_TOKENIZERS]; /* by encoding; opened on first use */
-    maki_status (*counting)(void *ctx, uint64_t done, uint64_t total); /* maki_use_progress */
+    maki_status (*counting)(void *ctx, uint64_t done, uint64_t total); /* maki_set_progress */
     void *counting_ctx;
     size_t threads;               /* maki_set_threads */
-    const maki_config *config;    /* maki_use_config; NULL: the defaults */
-    const maki_model *model;      /* maki_use_model; NULL: summaries are written offline */
-    maki_logger logger;           /* maki_use_log; sink.write NULL: nothing is logged */
-    bool (*cancelled)(void *ctx); /* maki_use_cancel; or NULL */
+    const maki_config *config;    /* maki_set_config; NULL: the defaults */
+    const maki_model *model;      /* maki_set_model; NULL: summaries are written offline */
+    maki_logger logger;           /* maki_set_logger; sink.write NULL: nothing is logged */
+    bool (*cancelled)(void *ctx); /* maki_set_cancel; or NULL */
     void *cancel_ctx;
     bool paths_denied;                          /* maki_deny_paths */
-    void (*on_event)(void *ctx, maki_str json); /* maki_use_events; or NULL */
+    void (*on_event)(void *ctx, maki_str json); /* maki_set_notify; or NULL */
     void *event_ctx;
 };
 
@@ -47,7 +47,8 @@ maki_status maki_tokenizer_of(maki *m, const maki_encoding *encoding, maki_token
 typedef struct maki_op_call {
     maki *m;
     maki_arena *arena;
-    const char *base; /* where the text that the caller sent begins; positions count from here */
+    const char
+        *input_start; /* where the text that the caller sent begins; positions count from here */
     maki_str input;   /* a JSON object */
     maki_str outer;   /* of a step of history.sequence: the input of the sequence; else empty */
     const maki_json_item *items; /* the fields of `input`, indexed by maki_fields_index */
@@ -69,11 +70,11 @@ typedef struct maki_op_row {
 extern const maki_op_row maki_op_table[];
 extern const size_t maki_op_table_count;
 /* MAKI_NOTFOUND suggests the nearest name. */
-maki_status maki_op_row_named(maki_str name, const maki_op_row **out, maki_err *err);
+maki_status maki_op_row_find(maki_str name, const maki_op_row **out, maki_err *err);
 
-/* Run a row on checked JSON: `value` is its input, `base` the start of the text that errors count bytes from. */
-maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *base, maki_str value,
-                                maki_sink out, maki_err *err);
+/* Run a row on checked JSON: `value` is its input, `input_start` the start of the text that errors count bytes from. */
+maki_status maki_op_run_checked(maki *m, const maki_op_row *row, const char *input_start,
+                                maki_str value, maki_sink out, maki_err *err);
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 

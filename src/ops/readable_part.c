@@ -44,7 +44,7 @@ static size_t cut_escaped(maki_str escaped, uint64_t max, uint64_t *count)
         unsigned char c = (unsigned char)escaped.ptr[at];
         if (n == max) cut = at;
         len = c < 0x80 ? 1 : c < 0xE0 ? 2 : c < 0xF0 ? 3 : 4;
-        if (c == '\\') maki_json_escape_code(maki_str_from(escaped, at), &len);
+        if (c == '\\') maki_json_escape_code(maki_str_skip(escaped, at), &len);
     }
     *count = n;
     return cut;
@@ -54,7 +54,7 @@ static maki_status add_decoded(void *ctx, maki_str text, maki_err *err)
 {
     maki_jw *out = ctx;
     (void)err;
-    maki_jw_escaped(out, text);
+    maki_jw_escape(out, text);
     return out->status;
 }
 
@@ -65,8 +65,8 @@ static void add_escaped(text_writer *t, maki_str escaped)
     size_t cut = cut_escaped(escaped, left, &count);
     t->written += count;
     if (cut && t->out->status == MAKI_OK)
-        (void)!maki_json_text_to(maki_str_to(escaped, cut), (maki_sink){ add_decoded, t->out },
-                                 NULL);
+        (void)!maki_json_unescape_to(maki_str_prefix(escaped, cut),
+                                     (maki_sink){ add_decoded, t->out }, NULL);
 }
 
 /* Plain text, valid UTF-8. */
@@ -74,14 +74,14 @@ static void add_plain(text_writer *t, maki_str text)
 {
     for (size_t at = 0; at < text.len;) {
         size_t n = text.len - at < 4096 ? text.len - at : 4096, cut = 0;
-        if (at + n < text.len) n = maki_utf8_truncate(maki_str_from(text, at), n).len;
+        if (at + n < text.len) n = maki_utf8_truncate(maki_str_skip(text, at), n).len;
         maki_str piece = { text.ptr + at, n };
         for (size_t i = 0; i < n; i++) {
             bool begins = ((unsigned char)piece.ptr[i] & 0xC0) != 0x80;
             if (begins && t->written++ >= t->chars) continue;
             if (t->written <= t->chars) cut = i + 1;
         }
-        maki_jw_escaped(t->out, maki_str_to(piece, cut));
+        maki_jw_escape(t->out, maki_str_prefix(piece, cut));
         at += n;
     }
 }
@@ -90,7 +90,7 @@ static void add_plain(text_writer *t, maki_str text)
 static void add_value(text_writer *t, maki_str value)
 {
     if (maki_is_string(value))
-        add_escaped(t, maki_json_inside(value));
+        add_escaped(t, maki_json_strip_quotes(value));
     else
         add_plain(t, value);
 }
@@ -118,7 +118,7 @@ static uint64_t decoded_bytes(maki_str data)
     for (size_t at = 0, len = 1; at < data.len; at += len) {
         uint32_t c = (unsigned char)data.ptr[at];
         len = 1;
-        if (c == '\\') c = maki_json_escape_code(maki_str_from(data, at), &len);
+        if (c == '\\') c = maki_json_escape_code(maki_str_skip(data, at), &len);
         digits += c > ' ' && c != '=';
     }
     return digits * 3 / 4;
@@ -179,16 +179,16 @@ static maki_status put_user_text(const maki_env *env, maki_jw *out, maki_str esc
     maki_status st = MAKI_OK;
     maki_spool decoded = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     if (escaped.len && memchr(escaped.ptr, '\\', escaped.len)) {
-        st = maki_json_text_to(escaped, maki_spool_sink(&decoded), err);
+        st = maki_json_unescape_to(escaped, maki_spool_sink(&decoded), err);
         if (st == MAKI_OK) st = maki_spool_text(&decoded, &text, err);
     }
     if (st == MAKI_OK) {
         size_t head = maki_inserted_head(text);
-        maki_str rest = maki_str_from(text, head);
+        maki_str rest = maki_str_skip(text, head);
         size_t own = rest.len - maki_inserted_tail(rest);
-        put_piece(out, maki_str_to(text, head), true, chars);
-        put_piece(out, maki_str_to(rest, own), false, chars);
-        put_piece(out, maki_str_from(rest, own), true, chars);
+        put_piece(out, maki_str_prefix(text, head), true, chars);
+        put_piece(out, maki_str_prefix(rest, own), false, chars);
+        put_piece(out, maki_str_skip(rest, own), true, chars);
     }
     maki_spool_free(&decoded);
     return st;
@@ -233,7 +233,7 @@ static void put_call(maki_jw *out, const maki_content_part *part, uint64_t chars
 static void put_result(maki_jw *out, const maki_content_part *part, uint64_t chars)
 {
     maki_content_part inner;
-    maki_content_parts parts = maki_content_parts_in(part->content);
+    maki_content_parts parts = maki_content_parts_of_content(part->content);
     maki_jw_print(out, "{'type':'result'");
     put_string(out, "id", part->id);
     put_string(out, "name", part->name);
@@ -249,7 +249,7 @@ static void put_result(maki_jw *out, const maki_content_part *part, uint64_t cha
     if (part->error) maki_jw_field_bool(out, "error", true);
     if (media) {
         maki_jw_field_array(out, "parts");
-        parts = maki_content_parts_in(part->content);
+        parts = maki_content_parts_of_content(part->content);
         while (maki_content_parts_next(&parts, &inner)) {
             if (inner.kind == MAKI_CONTENT_IMAGE || inner.kind == MAKI_CONTENT_FILE)
                 put_media(out, &inner, chars);
@@ -270,7 +270,7 @@ static void put_other(maki_jw *out, maki_str name, maki_str json, uint64_t chars
 static maki_status put_part(const maki_env *env, maki_jw *out, const maki_content_part *part,
                             bool user, uint64_t chars, maki_err *err)
 {
-    maki_str text = part->text.len ? maki_json_inside(part->text) : part->text;
+    maki_str text = part->text.len ? maki_json_strip_quotes(part->text) : part->text;
     switch (part->kind) {
     case MAKI_CONTENT_TEXT:
         if (user) return put_user_text(env, out, text, chars, err);
@@ -289,13 +289,13 @@ static maki_status put_part(const maki_env *env, maki_jw *out, const maki_conten
 maki_status maki_put_parts(const maki_env *env, maki_jw *out, maki_str row, uint64_t chars,
                            maki_err *err)
 {
-    maki_content_parts parts = maki_content_parts_of(row);
+    maki_content_parts parts = maki_content_parts_of_row(row);
     maki_content_part part;
     maki_status st = MAKI_OK;
-    maki_jw_array(out);
+    maki_jw_begin_array(out);
     while (st == MAKI_OK && maki_content_parts_next(&parts, &part))
         st = put_part(env, out, &part, parts.author == MAKI_AUTHOR_USER, chars, err);
-    if (maki_is_string(parts.refusal)) put_text(out, maki_json_inside(parts.refusal), chars);
+    if (maki_is_string(parts.refusal)) put_text(out, maki_json_strip_quotes(parts.refusal), chars);
     if (parts.audio.len) put_other(out, MAKI_LIT("\"audio\""), parts.audio, chars);
     maki_jw_end_array(out);
     return st;
@@ -305,7 +305,7 @@ void maki_put_damaged(maki_jw *out, maki_str bytes, uint64_t chars)
 {
     maki_jw_print(out, "[{'type':'other','name':'damaged'");
     maki_jw_key(out, MAKI_LIT("text"));
-    maki_str cut = maki_str_to(bytes, bytes.len < chars ? bytes.len : (size_t)chars);
+    maki_str cut = maki_str_prefix(bytes, bytes.len < chars ? bytes.len : (size_t)chars);
     cut.len -= maki_utf8_incomplete(cut);
     maki_jw_string_lossy(out, cut);
     if (cut.len < bytes.len) maki_jw_field_count(out, "length", bytes.len);
@@ -314,7 +314,7 @@ void maki_put_damaged(maki_jw *out, maki_str bytes, uint64_t chars)
 
 void maki_put_row_text(maki_jw *out, const char *name, maki_str row, uint64_t chars)
 {
-    maki_content_parts parts = maki_content_parts_of(row);
+    maki_content_parts parts = maki_content_parts_of_row(row);
     maki_content_part part;
     text_writer t = begin_text(out, name, chars);
     while (maki_content_parts_next(&parts, &part)) {

@@ -1,7 +1,7 @@
 /* stub_summarizer.c -- the stubs that an input may define in place of a model: a summarizer whose answer is given in
  * the input, and token counters of three kinds.  With them a pure operation depends on its input alone. */
 #include "base/err.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/str_util.h"
 #include "ops/operation.h"
 
@@ -15,14 +15,14 @@ maki_status maki_field_counter(const maki_op_call *call, const char *fallback, m
         if (st != MAKI_OK) return st;
         name = maki_json_text(kind, call->arena);
     }
-    if (maki_str_is(name, MAKI_LIT("chars4"))) {
+    if (maki_str_equal(name, MAKI_LIT("chars4"))) {
         *out = maki_counter_chars4();
-    } else if (maki_str_is(name, MAKI_LIT("o200k"))) {
+    } else if (maki_str_equal(name, MAKI_LIT("o200k"))) {
         maki_tokenizer *t = NULL;
-        maki_status st = maki_tokenizer_of(call->m, maki_encoding_named("o200k_base"), &t, err);
+        maki_status st = maki_tokenizer_of(call->m, maki_encoding_find("o200k_base"), &t, err);
         if (st != MAKI_OK) return st;
         *out = maki_counter_o200k(t);
-    } else if (maki_str_is(name, MAKI_LIT("const"))) {
+    } else if (maki_str_equal(name, MAKI_LIT("const"))) {
         static const maki_nested_field fields[] = { { "value", MAKI_JSON_NUMBER, 0 }, { 0 } };
         double value = 0;
         maki_status st = maki_field_nested(call, spec, "counter", fields, &value, err);
@@ -58,15 +58,15 @@ static maki_status stub_run(const maki_summarizer *self, const maki_summary_requ
     if (maki_json_field_is(spec, "kind", "throws"))
         return maki_fail(err, MAKI_UPSTREAM, "the stub fails, as its kind says");
     if (!maki_field(spec, "chunks", &chunks)) return MAKI_OK;
-    maki_json_build build;
+    maki_json_builder build;
     maki_str joined;
-    maki_json_build_begin(&build, arena, err);
+    maki_json_builder_begin(&build, arena, err);
     maki_jw_begin_value(&build.w);
     maki_jw_bytes(&build.w, MAKI_LIT("\"")); /* joined escaped: a character may span two chunks */
     MAKI_JSON_EACH(chunk, maki_json_items(chunks))
-        maki_jw_bytes(&build.w, maki_json_inside(chunk.value));
+        maki_jw_bytes(&build.w, maki_json_strip_quotes(chunk.value));
     maki_jw_bytes(&build.w, MAKI_LIT("\""));
-    maki_status st = maki_json_build_end(&build, arena, &joined, err);
+    maki_status st = maki_json_builder_end(&build, arena, &joined, err);
     if (st == MAKI_OK) out->text = maki_json_text(joined, arena);
     return st == MAKI_OK ? maki_arena_status(arena, err) : st;
 }

@@ -31,7 +31,7 @@ enum {
 
 static bool is_on(maki_journal *j)
 {
-    return !atomic_load(&j->off) && !atomic_load(&j->broken);
+    return !atomic_load(&j->disabled) && !atomic_load(&j->broken);
 }
 
 static void turn_off(maki_journal *j, atomic_bool *flag, const maki_err *err)
@@ -49,7 +49,7 @@ static void turn_off(maki_journal *j, atomic_bool *flag, const maki_err *err)
 bool maki_journal_touch(maki_journal *j, journal_half *half, const unsigned char *session)
 {
     const maki_alloc *alloc = j->env.alloc;
-    for (size_t i = half->touched_count; i > 0 && half->touched_count - i < RECENT; i--) {
+    for (size_t i = half->touched_count; i > 0 && half->touched_count - i < RECENT_SESSIONS; i--) {
         if (memcmp(half->touched[i - 1], session, MAKI_SESSION_BYTES) == 0) return true;
     }
     void *grown = maki_array_grow(alloc, half->touched, half->touched_count,
@@ -128,7 +128,7 @@ static void *run_log_syncer(void *ctx)
 /* Allocate the blocks of a half: a preallocated file is synced faster. */
 static maki_status preallocate(const maki_files *files, const journal_half *half, maki_err *err)
 {
-    return files->allocate(files, half->fd, JOURNAL_SIZE) == 0
+    return files->allocate(files, half->fd, JOURNAL_HALF_SIZE) == 0
                ? MAKI_OK
                : maki_fail_errno(err, "allocating space for the journal");
 }
@@ -178,7 +178,7 @@ static bool is_same_boot(const maki_journal *j, const char *path, maki_str boot)
     if (fd < 0) return false;
     maki_status st = maki_file_read_at(files, fd, 0, written, sizeof written, &got, NULL);
     files->close(files, fd);
-    return st == MAKI_OK && maki_str_is(boot, (maki_str){ written, got });
+    return st == MAKI_OK && maki_str_equal(boot, (maki_str){ written, got });
 }
 
 /* The journal is empty now.  Without this file every missing log is restored, deleted ones too. */
@@ -230,7 +230,7 @@ maki_status maki_journal_open(const maki_env *env, const maki_journal_options *o
     snprintf(j->directory, sizeof j->directory, "%s", options->directory);
     snprintf(j->sessions, sizeof j->sessions, "%s", options->sessions);
     maki_str boot =
-        maki_str_to(options->boot, options->boot.len < BOOT_MAX ? options->boot.len : BOOT_MAX);
+        maki_str_prefix(options->boot, options->boot.len < BOOT_MAX ? options->boot.len : BOOT_MAX);
     maki_status st = open_files(j, boot, restored, err);
     if (st != MAKI_OK) {
         maki_journal_close(j);
@@ -333,7 +333,7 @@ static maki_status write_records(maki_journal *j, maki_err *err)
 {
     const maki_files *files = j->env.files;
     maki_status st = MAKI_OK;
-    if (j->halves[j->current].end + j->writing.len > JOURNAL_SIZE) st = switch_half(j, err);
+    if (j->halves[j->current].end + j->writing.len > JOURNAL_HALF_SIZE) st = switch_half(j, err);
     journal_half *half = &j->halves[j->current];
     if (st == MAKI_OK) st = stamp_records(j, half, err);
     if (st == MAKI_OK)
@@ -369,7 +369,7 @@ static maki_status probe(maki_journal *j, maki_err *err)
     maki_status st = MAKI_OK;
     for (size_t i = 0; i < 2 && st == MAKI_OK; i++)
         st = preallocate(j->env.files, &j->halves[i], err);
-    if (st == MAKI_OK && half->end + sizeof(journal_record) <= JOURNAL_SIZE)
+    if (st == MAKI_OK && half->end + sizeof(journal_record) <= JOURNAL_HALF_SIZE)
         st = write_end(j, half, half->end, err);
     if (st == MAKI_OK) st = sync_half(j, half, err);
     return st;
@@ -381,7 +381,7 @@ static void turn_on_if_writable(maki_journal *j)
     if (now - j->retry_ms < RETRY_MS && now >= j->retry_ms) return;
     j->retry_ms = now;
     if (probe(j, NULL) != MAKI_OK) return;
-    atomic_store(&j->off, false);
+    atomic_store(&j->disabled, false);
     maki_log_event(j->logger, MAKI_INFO, "journal_on", NULL, 0);
 }
 
@@ -399,10 +399,10 @@ maki_status maki_journal_sync(maki_journal *j, maki_err *err)
         if (!written) st = sync_logs_instead(j, err);
         if (reason.status != MAKI_OK) {
             j->retry_ms = j->env.clock->now_ms(j->env.clock);
-            turn_off(j, &j->off, &reason);
+            turn_off(j, &j->disabled, &reason);
         }
         maki_buf_clear(&j->writing);
     }
-    if (atomic_load(&j->off) && !atomic_load(&j->broken)) turn_on_if_writable(j);
+    if (atomic_load(&j->disabled) && !atomic_load(&j->broken)) turn_on_if_writable(j);
     return st;
 }

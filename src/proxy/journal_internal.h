@@ -10,8 +10,8 @@
 #include "proxy/journal.h"
 
 enum {
-    JOURNAL_SIZE = 16 << 20, /* of a half */
-    RECENT = 64              /* number of touched sessions that are searched for duplicates */
+    JOURNAL_HALF_SIZE = 16 << 20, /* of a half */
+    RECENT_SESSIONS = 64          /* number of touched sessions that are searched for duplicates */
 };
 
 /* The header of a record in the file; its bytes follow, padded to a multiple of 8. */
@@ -49,7 +49,7 @@ struct maki_journal {
     journal_half *full; /* the logs of this half are being synced; NULL: none */
     bool ending;
 
-    atomic_bool off; /* the journal cannot be written: no records are added */
+    atomic_bool disabled; /* the journal cannot be written: no records are added */
     /* a log could not be synced: nothing is added and nothing overwritten */
     atomic_bool broken;
     pthread_t thread; /* syncs the logs of a full half */

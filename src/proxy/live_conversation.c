@@ -296,7 +296,7 @@ maki_status maki_live_row(maki_live_conversation *t, uint64_t seq, uint64_t *tok
                           uint32_t *fingerprint, maki_err *err)
 {
     maki_log *log = maki_conv_log(t->conv);
-    maki_row row;
+    maki_index_record row;
     if (seq == t->first_added && seq == t->last_added && seq == maki_log_last(log)) {
         *tokens = t->added_tokens;
         *fingerprint = fingerprint_of(maki_log_head(log));
@@ -313,7 +313,7 @@ maki_status maki_live_has(maki_live_conversation *t, const maki_point *point, ma
     maki_log *log = maki_conv_log(t->conv);
     /* after a failed group the branch is unknown */
     maki_status st = t->last == UINT64_MAX ? load_branch(t, err) : MAKI_OK;
-    maki_row row;
+    maki_index_record row;
     if (st != MAKI_OK) return st;
     if (point->seq > t->last || point->ev > t->events)
         return maki_fail(err, MAKI_NOTFOUND, "the log has lost the message");

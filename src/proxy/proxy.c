@@ -55,7 +55,7 @@ static maki_status open_parts(maki_proxy *p, const char *home, maki_err *err)
     if (st == MAKI_OK) st = maki_journal_open(&p->env, &journal, &p->journal, NULL, err);
     if (st == MAKI_OK) st = maki_body_cache_open(&p->env, &p->body_cache, err);
     if (st == MAKI_OK)
-        st = maki_tokenizer_open(&p->env, maki_encoding_named(MAKI_LOG_ENCODING), NULL,
+        st = maki_tokenizer_open(&p->env, maki_encoding_find(MAKI_LOG_ENCODING), NULL,
                                  &p->tokenizer, err);
     return st;
 }
@@ -183,9 +183,9 @@ static maki_status add_without_newlines(maki_spool *out, maki_str json, maki_err
         size_t n = 0;
         while (n < json.len && json.ptr[n] != '\n' && json.ptr[n] != '\r')
             n++;
-        if (n) st = maki_spool_add(out, maki_str_to(json, n), err);
+        if (n) st = maki_spool_add(out, maki_str_prefix(json, n), err);
         if (st == MAKI_OK && n < json.len) st = maki_spool_add(out, MAKI_LIT(" "), err);
-        json = maki_str_from(json, n < json.len ? n + 1 : n);
+        json = maki_str_skip(json, n < json.len ? n + 1 : n);
     }
     return st;
 }
@@ -194,7 +194,7 @@ maki_status maki_proxy_row(maki_spool *out, maki_str message, maki_str fields, m
                            maki_err *err)
 {
     maki_spool_clear(out);
-    maki_str inside = maki_str_to(message, message.len - 1);
+    maki_str inside = maki_str_prefix(message, message.len - 1);
     bool newlines = memchr(inside.ptr, '\n', inside.len) || memchr(inside.ptr, '\r', inside.len);
     maki_status st =
         newlines ? add_without_newlines(out, inside, err) : maki_spool_add(out, inside, err);

@@ -133,7 +133,7 @@ static maki_status add_manifest(maki_exchange *x, maki_live_conversation *live,
     if (error_len) memcpy(error, result->error.ptr, error_len);
     snprintf(hash, sizeof hash, "%016" PRIx64, x->body_hash);
     maki_jw_init(&w, maki_buf_sink(&fields), err);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_exchange_event_write(
         &w, &(maki_exchange_event){ .protocol = x->protocol,
                                     .upstream = x->upstream,
@@ -162,7 +162,7 @@ static maki_status add_usage(maki_exchange *x, maki_live_conversation *live,
     maki_buf fields = maki_buf_new(x->proxy->env.alloc, FIELDS_MAX);
     if (!usage->known) return MAKI_OK;
     maki_jw_init(&w, maki_buf_sink(&fields), err);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_usage_event_write(&w, &(maki_usage_event){ .model = x->model, .usage = usage });
     return finish_event(live, "usage", &w, &fields, err);
 }
@@ -181,7 +181,7 @@ static maki_status add_provider_error(maki_exchange *x, maki_live_conversation *
     maki_str masked = { text, maki_mask(text, n, &x->credential) };
     maki_str_copy(maki_utf8_truncate(masked, sizeof message - 1), message, sizeof message);
     maki_jw_init(&w, maki_buf_sink(&fields), err);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_provider_error_event_write(&w, &(maki_provider_error_event){ .upstream = x->upstream,
                                                                       .model = x->model,
                                                                       .status = x->status,

@@ -98,7 +98,7 @@ static bool first_text(maki_str value, int depth, maki_str *text)
     maki_json_kind kind = value.len ? maki_json_kind_of(value) : MAKI_JSON_NULL;
     maki_str inside;
     if (kind == MAKI_JSON_STRING) {
-        *text = maki_json_inside(value);
+        *text = maki_json_strip_quotes(value);
         return text->len > 0 && !is_volatile(*text);
     }
     if (depth == 0) return false;
@@ -201,7 +201,7 @@ maki_status maki_system_store(const maki_env *env, const char *directory, maki_t
         st = write_blob(env, directory, now->tools, sha, err);
         if (st == MAKI_OK)
             st = maki_count_tools(tokenizer,
-                                  maki_family_of_encoding(maki_encoding_named(MAKI_LOG_ENCODING)),
+                                  maki_family_of_encoding(maki_encoding_find(MAKI_LOG_ENCODING)),
                                   now->tools, &seen->tool_tokens, err);
         if (st == MAKI_OK) add_fields(fields, "tools", sha, "toolTokens", seen->tool_tokens);
     }

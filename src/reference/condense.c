@@ -28,7 +28,7 @@ static void write_content(maki_jw *w, const maki_msg *msg, bool drop_images)
         maki_jw_raw(w, msg->content.len ? msg->content : MAKI_LIT("null"));
         return;
     }
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     while (maki_blocks_next(&blocks, &block)) {
         if (maki_json_field_in(block, "type", "image"))
             block = MAKI_LIT("{\"type\":\"text\",\"text\":\"" MAKI_IMAGE_PLACEHOLDER "\"}");

@@ -51,7 +51,7 @@ static size_t find_field(maki_str key)
     bool escaped = memchr(key.ptr, '\\', key.len) != NULL;
     size_t i = 0;
     while (i < FIELDS &&
-           !(escaped ? maki_json_key_is(key, fields[i].name) : maki_str_is(key, fields[i].name)))
+           !(escaped ? maki_json_key_is(key, fields[i].name) : maki_str_equal(key, fields[i].name)))
         i++;
     return i;
 }
@@ -233,7 +233,7 @@ void maki_msg_write(maki_jw *w, const maki_msg *m)
 
 void maki_msgs_write(maki_jw *w, maki_msgs list)
 {
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     for (size_t i = 0; i < list.count; i++)
         maki_msg_write(w, list.at[i]);
     maki_jw_end_array(w);

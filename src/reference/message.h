@@ -9,7 +9,7 @@
 #ifndef MAKI_REFERENCE_MESSAGE_H
 #define MAKI_REFERENCE_MESSAGE_H
 
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "history/blocks.h"
 
 /* condenseParent or truncationParent: the id of the summary or marker that hides this message. */

@@ -4,7 +4,7 @@
  * computed on escaped text, so nothing is decoded; a cut never splits an escape or a surrogate pair. */
 #include "reference/prune.h"
 
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/str_util.h"
 #include "manage/policy.h"
 
@@ -34,7 +34,7 @@ maki_prune_level maki_prune_level_of(double tokens, double window)
 static uint64_t string_units(maki_str object, const char *name)
 {
     maki_str value = maki_json_string(object, name);
-    return value.len ? maki_json_units(maki_json_inside(value)) : 0;
+    return value.len ? maki_json_utf16_len(maki_json_strip_quotes(value)) : 0;
 }
 
 /* The text of a block: a string itself, or a text block's; false for others. */
@@ -46,7 +46,7 @@ static bool block_text(maki_str block, maki_str *escaped)
                    !maki_json_string_field(block, "text", &text))) {
         return false;
     }
-    *escaped = maki_json_inside(text);
+    *escaped = maki_json_strip_quotes(text);
     return true;
 }
 
@@ -57,7 +57,7 @@ static uint64_t content_units(const maki_msg *m)
     uint64_t units = 0;
     while (maki_blocks_next(&blocks, &block)) {
         if (block_text(block, &text)) {
-            units += maki_json_units(text);
+            units += maki_json_utf16_len(text);
         } else if (maki_json_field_in(block, "type", "image")) {
             units += IMAGE_CHARS;
         } else if (maki_json_field_in(block, "type", "thinking")) {
@@ -101,7 +101,7 @@ static bool matches(maki_str patterns, maki_str name, bool fallback, maki_arena 
 /* The tool of the result at `index`: by its own field, else by the call of its id before it. */
 static maki_str tool_name(maki_msgs list, size_t index, maki_arena *arena)
 {
-    maki_str name = maki_json_first(list.at[index]->raw, "tool_name|name", MAKI_JSON_STRING);
+    maki_str name = maki_json_first_field(list.at[index]->raw, "tool_name|name", MAKI_JSON_STRING);
     maki_str id = maki_json_string(list.at[index]->raw, "tool_call_id");
     for (size_t i = index; !name.len && id.len && i > 0; i--) {
         MAKI_JSON_EACH_WHILE(!name.len, call, maki_msg_calls(list.at[i - 1])) {
@@ -143,7 +143,7 @@ static uint64_t joined_units(const maki_msg *m)
     maki_str block, text;
     uint64_t units = 0, parts = 0;
     while (maki_blocks_next(&blocks, &block)) {
-        if (block_text(block, &text)) units += maki_json_units(text) + (parts++ > 0);
+        if (block_text(block, &text)) units += maki_json_utf16_len(text) + (parts++ > 0);
     }
     return units;
 }
@@ -162,7 +162,7 @@ static void write_range(maki_jw *w, const maki_msg *m, uint64_t from, uint64_t t
             at++;
         }
         first = false;
-        uint64_t units = maki_json_units(text), end = at + units;
+        uint64_t units = maki_json_utf16_len(text), end = at + units;
         if (end > from && at < to) {
             maki_str part = from > at ? maki_json_tail(text, end - from) : text;
             if (end > to) part = maki_json_head(part, to - (from > at ? from : at));
@@ -177,7 +177,7 @@ static maki_status soft_trim(maki_msg *m, const maki_prune_settings *s, maki_are
 {
     uint64_t units = joined_units(m);
     uint64_t head = (uint64_t)s->soft_head_chars, tail = (uint64_t)s->soft_tail_chars;
-    maki_json_build build;
+    maki_json_builder build;
     maki_str text, note;
     *trimmed = (double)units > s->soft_max_chars && head + tail < units;
     if (!*trimmed) return MAKI_OK;
@@ -186,14 +186,14 @@ static maki_status soft_trim(maki_msg *m, const maki_prune_settings *s, maki_are
                             "of %llu chars.]\"",
                             (unsigned long long)head, (unsigned long long)tail,
                             (unsigned long long)units);
-    maki_json_build_begin(&build, arena, err);
+    maki_json_builder_begin(&build, arena, err);
     maki_jw_begin_value(&build.w);
     maki_jw_bytes(&build.w, MAKI_LIT("\""));
     write_range(&build.w, m, 0, head);
     maki_jw_bytes(&build.w, MAKI_LIT("\\n...\\n"));
     write_range(&build.w, m, units - tail, units);
     maki_jw_bytes(&build.w, note);
-    maki_status st = maki_json_build_end(&build, arena, &text, err);
+    maki_status st = maki_json_builder_end(&build, arena, &text, err);
     if (st == MAKI_OK) st = set_text(m, text, arena, err);
     return st;
 }
@@ -228,8 +228,9 @@ static maki_status hard_clear(maki_msgs list, const bool *prunable, size_t from,
     return MAKI_OK;
 }
 
-maki_status maki_prune_tools(maki_msgs list, double window_tokens, const maki_prune_settings *s,
-                             maki_arena *arena, size_t *changed, maki_err *err)
+maki_status maki_prune_tool_results(maki_msgs list, double window_tokens,
+                                    const maki_prune_settings *s, maki_arena *arena,
+                                    size_t *changed, maki_err *err)
 {
     double chars = window_tokens * CHARS_PER_TOKEN, total = 0, prunable_chars = 0;
     size_t from = 0, to = 0;

@@ -133,14 +133,14 @@ static void write_renamed(maki_jw *w, const block_plan *plan)
     maki_jw_begin_value(w);
     maki_jw_bytes(w, (maki_str){ plan->block.ptr, offset });
     maki_jw_bytes(w, plan->new_id);
-    maki_jw_bytes(w, maki_str_from(plan->block, offset + id.len));
+    maki_jw_bytes(w, maki_str_skip(plan->block, offset + id.len));
 }
 
 static maki_status write_content(const repair *r, maki_arena *arena, maki_str *json, maki_err *err)
 {
-    maki_json_build build;
-    maki_json_build_begin(&build, arena, err);
-    maki_jw_array(&build.w);
+    maki_json_builder build;
+    maki_json_builder_begin(&build, arena, err);
+    maki_jw_begin_array(&build.w);
     for (size_t i = 0; i < r->calls.count; i++) {
         if (maki_id_map_find(&r->calls.used, r->calls.ids[i], NULL)) continue;
         maki_jw_print(&build.w, "{'type':'tool_result','tool_use_id':%v,'content':%z}",
@@ -151,7 +151,7 @@ static maki_status write_content(const repair *r, maki_arena *arena, maki_str *j
         if (r->blocks[i].action == BLOCK_RENAME) write_renamed(&build.w, &r->blocks[i]);
     }
     maki_jw_end_array(&build.w);
-    return maki_json_build_end(&build, arena, json, err);
+    return maki_json_builder_end(&build, arena, json, err);
 }
 
 maki_status maki_repair_results(maki_msgs history, maki_msg *message, maki_arena *arena,

@@ -74,8 +74,9 @@ static maki_status on_head(void *ctx, int status, const maki_http_head *fields, 
     copy_ascii(t->result->request_id, sizeof t->result->request_id, request_id);
     t->result->http_status = status;
     t->retry_after_ms = retry_after_of(fields, status, env->clock->now_ms(env->clock));
-    t->should_not_retry = maki_str_is(maki_http_value(fields, "x-should-retry"), MAKI_LIT("false"));
-    t->should_retry = maki_str_is(maki_http_value(fields, "x-should-retry"), MAKI_LIT("true"));
+    t->should_not_retry =
+        maki_str_equal(maki_http_value(fields, "x-should-retry"), MAKI_LIT("false"));
+    t->should_retry = maki_str_equal(maki_http_value(fields, "x-should-retry"), MAKI_LIT("true"));
     maki_status st =
         maki_wire_reply_open(env, t->sender->provider.protocol, status, type, &t->reply, err);
     if (st == MAKI_OK) maki_wire_reply_on_delta(t->reply, on_wire_delta, t);

@@ -80,12 +80,12 @@ static double parse_unit(maki_str *rest)
                   { "minute", 60000 }, { "minutes", 60000 },  { "h", 3600000 },
                   { "hour", 3600000 }, { "hours", 3600000 } };
     size_t n = 0;
-    if (rest->len && rest->ptr[0] == ' ') *rest = maki_str_from(*rest, 1);
+    if (rest->len && rest->ptr[0] == ' ') *rest = maki_str_skip(*rest, 1);
     while (n < rest->len && rest->ptr[n] >= 'a' && rest->ptr[n] <= 'z')
         n++;
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
-        if (!maki_str_is(maki_str_to(*rest, n), maki_str_of(units[i].word))) continue;
-        *rest = maki_str_from(*rest, n);
+        if (!maki_str_equal(maki_str_prefix(*rest, n), maki_str_of(units[i].word))) continue;
+        *rest = maki_str_skip(*rest, n);
         return units[i].ms;
     }
     return 0;
@@ -96,7 +96,7 @@ int64_t maki_backoff_parse_duration(maki_str text)
     double ms = -1, value;
     size_t n;
     while ((n = parse_number(text, &value)) > 0) {
-        text = maki_str_from(text, n);
+        text = maki_str_skip(text, n);
         double unit = parse_unit(&text);
         if (unit == 0) break;
         ms = (ms < 0 ? 0 : ms) + value * unit;

@@ -50,7 +50,7 @@ static maki_status append(void *ctx, maki_str text, maki_err *err)
 static maki_status decode(maki_delta_decoder *d, maki_str escaped, maki_err *err)
 {
     maki_sink sink = { append, d };
-    return escaped.len ? maki_json_text_to(escaped, sink, err) : MAKI_OK;
+    return escaped.len ? maki_json_unescape_to(escaped, sink, err) : MAKI_OK;
 }
 
 /* ---- pairs ----------------------------------------------------------------------------------------------- */
@@ -69,7 +69,7 @@ static bool ends_with_high_surrogate(maki_str escaped)
     size_t backslashes = 0;
     if (escaped.len < ESCAPE) return false;
     size_t start = escaped.len - ESCAPE;
-    if (!is_surrogate(maki_str_from(escaped, start), "89ab")) return false;
+    if (!is_surrogate(maki_str_skip(escaped, start), "89ab")) return false;
     while (backslashes <= start && escaped.ptr[start - backslashes] == '\\')
         backslashes++;
     return backslashes % 2 == 1;
@@ -90,7 +90,7 @@ static maki_status join_pair(maki_delta_decoder *d, maki_str *escaped, maki_err 
     memcpy(pair, d->surrogate, ESCAPE);
     memcpy(pair + ESCAPE, escaped->ptr, ESCAPE);
     d->has_surrogate = false;
-    *escaped = maki_str_from(*escaped, ESCAPE);
+    *escaped = maki_str_skip(*escaped, ESCAPE);
     return decode(d, (maki_str){ pair, sizeof pair }, err);
 }
 
@@ -139,5 +139,5 @@ maki_status maki_delta_decoder_add(maki_delta_decoder *d, const maki_wire_delta 
     if (wire->kind == MAKI_DELTA_CALL) return decode_call(d, wire, err);
     if (!maki_is_string(wire->value))
         return emit(d, wire->value, err); /* the input of a call, as JSON */
-    return decode_text(d, maki_json_inside(wire->value), err);
+    return decode_text(d, maki_json_strip_quotes(wire->value), err);
 }

@@ -54,7 +54,7 @@ static maki_str text_after(maki_str text, const char *phrase)
 {
     maki_str needle = maki_str_of(phrase);
     size_t at = needle.len ? maki_str_find_nocase(text, needle) : 0;
-    return at < text.len ? maki_str_from(text, at + needle.len) : (maki_str){ "", 0 };
+    return at < text.len ? maki_str_skip(text, at + needle.len) : (maki_str){ "", 0 };
 }
 
 uint64_t maki_error_hint_window(maki_str error, maki_str message)

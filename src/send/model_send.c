@@ -31,7 +31,7 @@ static maki_status write_prompt(maki_jw *w, const maki_model_text *prompt, maki_
         maki_str text = { chunk, incomplete + got };
         incomplete = maki_utf8_incomplete(text);
         text.len -= incomplete;
-        maki_jw_escaped(w, text);
+        maki_jw_escape(w, text);
         memmove(chunk, text.ptr + text.len, incomplete);
     }
     return st;
@@ -131,7 +131,7 @@ static maki_status find(const maki_model *self, const maki_model_name *name, mak
     maki_status st = find_provider(self->ctx, name, &provider, err);
     if (st != MAKI_OK) return st;
     maki_str configured = provider.model, model = name->model.len ? name->model : configured;
-    *out = (maki_model_found){ .window = configured.len == 0 || maki_str_is(model, configured)
+    *out = (maki_model_found){ .window = configured.len == 0 || maki_str_equal(model, configured)
                                              ? provider.window
                                              : 0 };
     snprintf(out->model, sizeof out->model, "%.*s", MAKI_PRINTED(model));

@@ -101,7 +101,7 @@ static maki_status request_window(maki_sender *s, maki_str model, window_request
 static struct maki_cached_window *lookup(maki_sender *s, maki_str model)
 {
     for (size_t i = 0; i < s->window_count && i < MAKI_CACHED_WINDOWS; i++) {
-        if (maki_str_is(maki_str_of(s->windows[i].model), model)) return &s->windows[i];
+        if (maki_str_equal(maki_str_of(s->windows[i].model), model)) return &s->windows[i];
     }
     return NULL;
 }
@@ -118,7 +118,7 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
                                void *cancelled_ctx, uint64_t *tokens, maki_err *err)
 {
     const maki_alloc *alloc = s->options.env->alloc;
-    bool is_lmstudio = maki_str_is(maki_str_of(s->provider.name), MAKI_LIT("lmstudio"));
+    bool is_lmstudio = maki_str_equal(maki_str_of(s->provider.name), MAKI_LIT("lmstudio"));
     window_request q = { .query = is_lmstudio ? &lmstudio
                                               : &maki_protocol_of(s->provider.protocol)->window,
                          .body = maki_buf_new(alloc, MAKI_TARGET_MAX),
@@ -129,7 +129,8 @@ maki_status maki_sender_window(maki_sender *s, maki_str model, bool (*cancelled)
     if (!model.len) model = s->provider.model;
     const struct maki_cached_window *cached = lookup(s, model);
     maki_str configured = s->provider.model;
-    bool is_configured = s->provider.window && (!configured.len || maki_str_is(model, configured));
+    bool is_configured =
+        s->provider.window && (!configured.len || maki_str_equal(model, configured));
     *tokens = is_configured ? s->provider.window : cached ? cached->tokens : 0;
     if (is_configured || cached || !q.query->method) return MAKI_OK;
     maki_status st = request_window(s, model, &q, tokens, &known, err);

@@ -29,7 +29,7 @@ static const struct provider_row {
 static const struct provider_row *row_of(maki_str name)
 {
     for (size_t i = 0; i < sizeof provider_rows / sizeof provider_rows[0]; i++) {
-        if (maki_str_is(name, maki_str_of(provider_rows[i].name))) return &provider_rows[i];
+        if (maki_str_equal(name, maki_str_of(provider_rows[i].name))) return &provider_rows[i];
     }
     return NULL;
 }
@@ -82,9 +82,9 @@ static maki_status resolve_name(const maki_config *config, maki_str agent, maki_
 /* The configured protocol, else that of a built-in provider of the same name, else chat completions, the most common. */
 static maki_protocol protocol_of(const maki_config *config, maki_str name)
 {
-    maki_protocol configured = maki_protocol_named(text_of(config, "llm", name, "protocol"));
-    maki_protocol built_in = row_of(name) ? maki_protocol_named(name) : MAKI_WIRE_NONE;
-    if (maki_protocol_of(configured)->writing) return configured;
+    maki_protocol configured = maki_protocol_parse(text_of(config, "llm", name, "protocol"));
+    maki_protocol built_in = row_of(name) ? maki_protocol_parse(name) : MAKI_WIRE_NONE;
+    if (maki_protocol_of(configured)->request_format) return configured;
     return built_in != MAKI_WIRE_NONE ? built_in : MAKI_WIRE_CHAT;
 }
 
@@ -111,7 +111,7 @@ static maki_status read_model(const maki_config *config, maki_str agent, bool ha
                               maki_provider *out, maki_err *err)
 {
     maki_str name = maki_str_of(out->name);
-    if (agent.len && maki_str_is(name, default_provider(config, agent)))
+    if (agent.len && maki_str_equal(name, default_provider(config, agent)))
         out->model = text_of(config, "agents", agent, "model");
     if (!out->model.len) out->model = text_of(config, "llm", name, "model");
     if (out->model.len || has_request_model) return MAKI_OK;
@@ -128,10 +128,11 @@ static void read_other_settings(const maki_config *config, maki_str agent, maki_
     if (agent.len) out->max_tokens = count_of(config, "agents", agent, "maxTokens");
     if (!out->max_tokens) out->max_tokens = count_of(config, "llm", name, "max_tokens");
     /* context_length is that of the provider's own model, not of the agent's. */
-    if (maki_str_is(out->model, text_of(config, "llm", name, "model")))
+    if (maki_str_equal(out->model, text_of(config, "llm", name, "model")))
         out->window = count_of(config, "llm", name, "context_length");
     out->timeout_ms = (uint32_t)count_of(config, "llm", name, "timeout");
-    out->functions = maki_str_is(text_of(config, "llm", name, "tool_style"), MAKI_LIT("functions"));
+    out->functions =
+        maki_str_equal(text_of(config, "llm", name, "tool_style"), MAKI_LIT("functions"));
 }
 
 /* A name without an address may be misspelled. */
@@ -173,7 +174,7 @@ maki_status maki_provider_from_config(const maki_config *config, maki_str agent,
 maki_status maki_provider_set_url(maki_provider *p, maki_str url, maki_err *err)
 {
     maki_url parts;
-    if (!maki_url_split(url, &parts) || !maki_str_copy(parts.origin, p->origin, sizeof p->origin) ||
+    if (!maki_url_parse(url, &parts) || !maki_str_copy(parts.origin, p->origin, sizeof p->origin) ||
         !maki_str_copy(parts.path, p->path, sizeof p->path)) {
         return maki_fail(
             err, MAKI_INVALID,
@@ -222,7 +223,7 @@ static void add_percent_encoded(maki_str name, maki_buf *out)
 void maki_provider_add_model(maki_str model, maki_buf *out)
 {
     maki_str prefix = MAKI_LIT("models/");
-    add_percent_encoded(maki_str_starts(model, prefix) ? maki_str_from(model, prefix.len) : model,
+    add_percent_encoded(maki_str_starts(model, prefix) ? maki_str_skip(model, prefix.len) : model,
                         out);
 }
 

@@ -72,7 +72,7 @@ static const struct status_row {
 static maki_provider_error_kind kind_of_code(maki_str code)
 {
     for (size_t i = 0; maki_is_string(code) && i < sizeof code_rows / sizeof code_rows[0]; i++) {
-        if (maki_key_in(maki_json_inside(code), code_rows[i].codes)) return code_rows[i].kind;
+        if (maki_key_in(maki_json_strip_quotes(code), code_rows[i].codes)) return code_rows[i].kind;
     }
     return MAKI_PROVIDER_ERROR_NONE;
 }
@@ -171,7 +171,7 @@ static maki_str shorten(const char *message)
     maki_str all = maki_str_of(message), cut = maki_utf8_truncate(all, BYTES_MAX);
     if (cut.len == all.len) return all;
     for (size_t n = cut.len; n > 0 && n + NEAR > cut.len; n--) {
-        if (cut.ptr[n - 1] == ' ') return maki_str_to(cut, n - 1);
+        if (cut.ptr[n - 1] == ' ') return maki_str_prefix(cut, n - 1);
     }
     return cut;
 }

@@ -98,7 +98,7 @@ FOLLOWS(read_messages, read_events);
 /* The index of a field; FIELDS: unknown.  They are written in order, so the next one is tried first. */
 static size_t find_field(maki_str key, size_t next)
 {
-    if (next < FIELDS && maki_str_is(key, fields[next].name)) return next;
+    if (next < FIELDS && maki_str_equal(key, fields[next].name)) return next;
     size_t f = 0;
     while (f < FIELDS && !maki_json_key_is(key, fields[f].name))
         f++;
@@ -108,7 +108,7 @@ static size_t find_field(maki_str key, size_t next)
 static bool read_text(maki_str value, char *out, size_t capacity)
 {
     if (maki_json_kind_of(value) != MAKI_JSON_STRING) return false;
-    maki_str escaped = maki_json_inside(value);
+    maki_str escaped = maki_json_strip_quotes(value);
     size_t n = escaped.len;
     bool has_escapes = memchr(escaped.ptr, '\\', n) != NULL;
     if (!has_escapes && n >= capacity) return false;
@@ -200,7 +200,7 @@ bool maki_entry_read(maki_str json, maki_session *out)
 bool maki_entry_has_key(maki_str json, maki_str key)
 {
     maki_str value;
-    if (!maki_str_has(json, key) && !memchr(json.ptr, '\\', json.len))
+    if (!maki_str_contains(json, key) && !memchr(json.ptr, '\\', json.len))
         return false; /* nearly always */
     return maki_json_string_field(json, "sessionKey", &value) && maki_json_text_is(value, key);
 }
@@ -229,7 +229,7 @@ static void write_field(maki_jw *out, const struct field *f, const maki_session 
 void maki_entry_write(maki_jw *out, const maki_session *s, maki_str old)
 {
     maki_jw_key(out, maki_str_of(s->id));
-    maki_jw_object(out);
+    maki_jw_begin_object(out);
     for (size_t f = 0; f < FIELDS; f++)
         write_field(out, &fields[f], s);
     MAKI_JSON_EACH(item, maki_json_fields(old)) {

@@ -11,7 +11,7 @@
 static bool next_part(maki_str *rest, maki_str *part)
 {
     while (rest->len && rest->ptr[0] == ':')
-        *rest = maki_str_from(*rest, 1);
+        *rest = maki_str_skip(*rest, 1);
     maki_str_take(rest, ':', part);
     return part->len > 0;
 }
@@ -23,7 +23,7 @@ maki_status maki_session_key_parse(maki_str key, maki_arena *arena, maki_session
     char *main_key = maki_arena_get(arena, rest.len + 1);
     size_t n = 0;
     if (!main_key) return maki_arena_status(arena, err);
-    bool agent = next_part(&rest, &first) && maki_str_is(first, MAKI_LIT("agent")) &&
+    bool agent = next_part(&rest, &first) && maki_str_equal(first, MAKI_LIT("agent")) &&
                  next_part(&rest, &out->agent_id);
     while (agent && next_part(&rest, &part)) {
         if (n) main_key[n++] = ':';

@@ -46,7 +46,7 @@ typedef struct turn_counter {
         keep; /* messages from the end of the view that contain `stop_at` turns; 0: there are fewer turns */
 } turn_counter;
 
-static bool is_turn_start(const maki_row *row)
+static bool is_turn_start(const maki_index_record *row)
 {
     return (row->flags & MAKI_ROW_ROLE) == MAKI_ROLE_USER && !(row->flags & MAKI_ROW_ANSWERS);
 }
@@ -58,7 +58,7 @@ static maki_status count_turns(const maki_view *view, turn_counter *w, maki_err 
         const maki_view_item *item = &view->items[i - 1];
         if (item->from == 0) w->messages++;
         for (uint64_t n = item->to; item->from && n >= item->from; n--) {
-            maki_row row;
+            maki_index_record row;
             maki_status st = maki_log_row(item->log, n, &row, err);
             if (st != MAKI_OK) return st;
             w->messages++;

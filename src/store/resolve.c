@@ -12,7 +12,7 @@
 
 #include "base/arena.h"
 #include "base/err.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/json_print.h"
 #include "base/random.h"
 #include "base/str_util.h"
@@ -24,11 +24,11 @@ enum { HEADER_MEMORY_MAX = 1 << 16 };
 
 /* ---- keys ------------------------------------------------------------------------------------------ */
 
-bool maki_scope_named(maki_str name, maki_scope *out)
+bool maki_scope_parse(maki_str name, maki_scope *out)
 {
     static const char *const names[] = { "global", "per-group", "per-sender" };
     for (size_t i = 0; i < 3; i++) {
-        if (!maki_str_is(name, maki_str_of(names[i]))) continue;
+        if (!maki_str_equal(name, maki_str_of(names[i]))) continue;
         *out = (maki_scope)i;
         return true;
     }
@@ -91,15 +91,15 @@ maki_status maki_origin_key(const maki_origin *from, maki_scope scope, char out[
 maki_status maki_session_header(const maki_session *s, maki_arena *arena, maki_str *out,
                                 maki_err *err)
 {
-    maki_json_build build;
-    maki_json_build_begin(&build, arena, err);
+    maki_json_builder build;
+    maki_json_builder_begin(&build, arena, err);
     maki_jw_print(&build.w, "{'type':'header','version':1,'sessionId':%z,'createdAt':%i", s->id,
                   s->created);
     if (s->key[0]) maki_jw_print(&build.w, "'sessionKey':%z,'channel':%z", s->key, s->channel);
     if (s->client[0]) maki_jw_print(&build.w, "'client':%z", s->client);
     if (s->title[0]) maki_jw_print(&build.w, "'title':%z", s->title);
     maki_jw_end_object(&build.w);
-    return maki_json_build_end(&build, arena, out, err);
+    return maki_json_builder_end(&build, arena, out, err);
 }
 
 /* {"overrides":...,"state":...,"sessionKey":...}, without the braces; empty: no change. */

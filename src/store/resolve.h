@@ -15,7 +15,7 @@
 typedef enum maki_scope { MAKI_SCOPE_GLOBAL, MAKI_SCOPE_GROUP, MAKI_SCOPE_SENDER } maki_scope;
 
 /* "global", "per-group" or "per-sender"; false: unknown. */
-bool maki_scope_named(maki_str name, maki_scope *out);
+bool maki_scope_parse(maki_str name, maki_scope *out);
 
 /* Where a message came from; "" where unknown. */
 typedef struct maki_origin {

@@ -20,7 +20,7 @@ bool maki_file_name_stem(const char *file, maki_str *stem)
     size_t bad;
     if (name.ptr[0] == '.' || !maki_str_ends(name, messages) || maki_str_ends(name, events))
         return false;
-    *stem = maki_str_to(name, name.len - messages.len);
+    *stem = maki_str_prefix(name, name.len - messages.len);
     for (size_t i = 0; i < stem->len; i++) {
         if ((unsigned char)stem->ptr[i] < 0x20 || stem->ptr[i] == 0x7f) return false;
     }
@@ -31,7 +31,7 @@ bool maki_file_name_alternative(maki_str text, char *out, size_t capacity)
 {
     static const maki_str prefix = { "session-", 8 };
     bool has_prefix = maki_str_starts(text, prefix);
-    maki_str stem = has_prefix ? maki_str_from(text, prefix.len) : text;
+    maki_str stem = has_prefix ? maki_str_skip(text, prefix.len) : text;
     int n = snprintf(out, capacity, "%s%.*s", has_prefix ? "" : prefix.ptr, MAKI_PRINTED(stem));
     return stem.len > 0 && n > 0 && (size_t)n < capacity;
 }

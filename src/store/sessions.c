@@ -8,8 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/casefold.h"
 #include "base/err.h"
-#include "base/fold.h"
 #include "base/sort.h"
 #include "base/str_util.h"
 #include "store/transcript.h"
@@ -92,12 +92,12 @@ static bool has_words(const char *folded_words, const maki_session *s)
     char text[FOLDED_MAX];
     maki_str words = maki_str_of(folded_words);
     if (!words.len) return true;
-    size_t n = maki_fold(maki_str_of(s->title), text, sizeof text - 1);
+    size_t n = maki_casefold(maki_str_of(s->title), text, sizeof text - 1);
     text[n++] = '\n';
-    n += maki_fold(maki_str_of(s->key), text + n, sizeof text - n);
+    n += maki_casefold(maki_str_of(s->key), text + n, sizeof text - n);
     while (words.len) {
         maki_str word = maki_str_cut(&words, ' ');
-        if (word.len && !maki_str_has((maki_str){ text, n }, word)) return false;
+        if (word.len && !maki_str_contains((maki_str){ text, n }, word)) return false;
     }
     return true;
 }
@@ -216,7 +216,7 @@ maki_status maki_sessions_find(const maki_env *env, const maki_session_query *qu
     query_scan q = { .query = query, .list = out, .counts = true };
     *out = (maki_session_list){ .arena = maki_arena_new(env->alloc, LIST_MEMORY_MAX) };
     out->items = maki_arena_get(&out->arena, (query->limit + 1) * sizeof *out->items);
-    size_t n = maki_fold(query->words, q.words, sizeof q.words - 1);
+    size_t n = maki_casefold(query->words, q.words, sizeof q.words - 1);
     q.words[n] = '\0';
     maki_status st = maki_arena_status(&out->arena, err);
     if (st == MAKI_OK)

@@ -48,7 +48,7 @@ static bool begins_with_tag(maki_str text)
 bool maki_title_of(maki_str row, bool tags, maki_arena *arena, char *out, size_t capacity)
 {
     maki_content_part part;
-    maki_content_parts parts = maki_content_parts_of(row);
+    maki_content_parts parts = maki_content_parts_of_row(row);
     out[0] = '\0';
     if (parts.author != MAKI_AUTHOR_USER) return false;
     while (!out[0] && maki_content_parts_next(&parts, &part)) {

@@ -142,10 +142,12 @@ static bool count_by_index(const maki_env *env, const char *directory, uint64_t 
 static bool model_of(maki_str row, maki_session *s)
 {
     maki_str value;
-    if (!maki_str_has(row, MAKI_LIT("\"model\"")) || maki_json_check(row, &value, NULL) != MAKI_OK)
+    if (!maki_str_contains(row, MAKI_LIT("\"model\"")) ||
+        maki_json_check(row, &value, NULL) != MAKI_OK)
         return false;
     char model[MAKI_MODEL_MAX] = "";
-    copy_field(maki_json_first(value, "meta", MAKI_JSON_OBJECT), "model", model, sizeof model);
+    copy_field(maki_json_first_field(value, "meta", MAKI_JSON_OBJECT), "model", model,
+               sizeof model);
     if (model[0]) memcpy(s->model, model, sizeof model);
     return model[0] != '\0';
 }
@@ -200,10 +202,10 @@ typedef struct event_reader {
 static maki_str type_of(maki_str row)
 {
     static const maki_str name = { "\"type\":\"", 8 };
-    maki_str front = maki_str_to(row, row.len < TYPE_PREFIX ? row.len : TYPE_PREFIX);
+    maki_str front = maki_str_prefix(row, row.len < TYPE_PREFIX ? row.len : TYPE_PREFIX);
     const char *at = front.len ? memmem(front.ptr, front.len, name.ptr, name.len) : NULL;
     if (!at) return (maki_str){ "", 0 };
-    maki_str rest = maki_str_from(front, (size_t)(at - front.ptr) + name.len);
+    maki_str rest = maki_str_skip(front, (size_t)(at - front.ptr) + name.len);
     return maki_str_cut(&rest, '"');
 }
 
@@ -266,17 +268,17 @@ static maki_status on_event(void *ctx, maki_str row, uint64_t at, maki_err *err)
     event_reader *r = ctx;
     maki_str event;
     maki_str type = type_of(row);
-    bool usage = maki_str_is(type, MAKI_LIT("usage")),
-         state = maki_str_is(type, MAKI_LIT("session"));
+    bool usage = maki_str_equal(type, MAKI_LIT("usage")),
+         state = maki_str_equal(type, MAKI_LIT("session"));
     bool action = maki_str_in(type, "condense|truncate|trim|prune|rewind|undo");
-    bool failed = maki_str_is(type, MAKI_LIT("provider_error"));
-    bool summary =
-        maki_str_has(row, MAKI_LIT("\"summarizer\":{")); /* a summary, or the record of a run */
+    bool failed = maki_str_equal(type, MAKI_LIT("provider_error"));
+    bool summary = maki_str_contains(
+        row, MAKI_LIT("\"summarizer\":{")); /* a summary, or the record of a run */
     maki_str usage_object;
     (void)at;
     (void)err;
-    if (maki_str_is(type, MAKI_LIT("manifest")) &&
-        maki_str_has(row, MAKI_LIT("\"of\":\"exchange\"")))
+    if (maki_str_equal(type, MAKI_LIT("manifest")) &&
+        maki_str_contains(row, MAKI_LIT("\"of\":\"exchange\"")))
         r->s->last_error[0] = '\0'; /* if this one failed, its error is the next event */
     if ((!usage && !state && !summary && !action && !failed) ||
         maki_json_check(row, &event, NULL) != MAKI_OK ||

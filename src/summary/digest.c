@@ -94,7 +94,7 @@ uint64_t maki_digest_sentence_key(maki_str text)
     size_t len = 0;
     for (size_t at = 0; at < text.len; at += len) {
         uint32_t code = maki_utf8_decode(text, at, &len);
-        bool punctuation = code < 0x80 ? !maki_is_word((char)code)
+        bool punctuation = code < 0x80 ? !maki_is_word_char((char)code)
                                        : (code >= 0x2000 && code < 0x2070) ||
                                              (code >= 0x3000 && code < 0x3040) ||
                                              (code >= 0xFF00 && code < 0xFF10);

@@ -11,7 +11,7 @@
 
 static bool is_word_char(char c)
 {
-    return maki_is_word(c) || c == '.' || c == '/' || c == '-' || c == '~' || c == '@';
+    return maki_is_word_char(c) || c == '.' || c == '/' || c == '-' || c == '~' || c == '@';
 }
 
 /* ---- paths ----------------------------------------------------------------------------------- */
@@ -34,7 +34,7 @@ static const char not_files[] =
 static maki_str extension_of(maki_str word)
 {
     for (size_t i = word.len; i > 0 && word.ptr[i - 1] != '/'; i--) {
-        if (word.ptr[i - 1] == '.' && i > 1) return maki_str_from(word, i);
+        if (word.ptr[i - 1] == '.' && i > 1) return maki_str_skip(word, i);
     }
     return (maki_str){ "", 0 };
 }
@@ -66,11 +66,11 @@ static bool is_slashed_path(maki_str word, size_t slashes)
     for (size_t i = 0; i < word.len; i++)
         has_letter |=
             maki_is_lower(word.ptr[i]) || maki_is_upper(word.ptr[i]) || (word.ptr[i] & 0x80);
-    if (!has_letter || word.ptr[word.len - 1] == '/' || is_host(maki_str_to(word, first)))
+    if (!has_letter || word.ptr[word.len - 1] == '/' || is_host(maki_str_prefix(word, first)))
         return false;
     if (has_extension(word)) return true;
     bool rooted = first == 0 || word.ptr[0] == '.' || word.ptr[0] == '~';
-    return slashes >= 2 && (rooted || maki_str_in(maki_str_to(word, first), directories));
+    return slashes >= 2 && (rooted || maki_str_in(maki_str_prefix(word, first), directories));
 }
 
 bool maki_is_path(maki_str word)
@@ -80,7 +80,7 @@ bool maki_is_path(maki_str word)
         return false;
     for (size_t i = 0; i < word.len; i++)
         slashes += word.ptr[i] == '/';
-    if (maki_str_has(word, MAKI_LIT("//"))) return false;
+    if (maki_str_contains(word, MAKI_LIT("//"))) return false;
     if (slashes) return is_slashed_path(word, slashes);
     if (maki_str_in(word, "Makefile|Dockerfile|Gemfile|Cargo.lock|.env|.gitignore")) return true;
     return has_extension(word) && !maki_str_in(word, not_files);
@@ -94,7 +94,7 @@ bool maki_is_name(maki_str word)
     if (word.len < 4 || word.len > 64 || maki_is_digit(word.ptr[0])) return false;
     for (size_t i = 0; i < word.len; i++) {
         char c = word.ptr[i];
-        if (!maki_is_word(c)) return false;
+        if (!maki_is_word_char(c)) return false;
         letter |= maki_is_lower(c) || maki_is_upper(c);
         if (i == 0 || i + 1 == word.len) continue;
         inside |= c == '_' && word.ptr[i - 1] != '_';
@@ -120,7 +120,7 @@ static maki_str strip(maki_str word)
     while (word.len && (word.ptr[word.len - 1] == '.' || word.ptr[word.len - 1] == '-'))
         word.len--;
     while (word.len && (word.ptr[0] == '-' || word.ptr[0] == '@'))
-        word = maki_str_from(word, 1);
+        word = maki_str_skip(word, 1);
     return word;
 }
 
@@ -129,7 +129,7 @@ static void find_names(maki_str word, maki_entity_fn fn, void *ctx)
 {
     size_t start = 0;
     for (size_t i = 0; i <= word.len; i++) {
-        if (i < word.len && (maki_is_word(word.ptr[i]))) continue;
+        if (i < word.len && (maki_is_word_char(word.ptr[i]))) continue;
         maki_str part = { word.ptr + start, i - start };
         if (maki_is_name(part)) fn(ctx, MAKI_FACT_NAME, part);
         start = i + 1;
@@ -153,12 +153,12 @@ static void classify_word(maki_str word, bool is_call, maki_entity_fn fn, void *
 /* Report a path in backticks, which may have any characters but spaces; returns its length with them, 0: none. */
 static size_t find_quoted_path(maki_str text, size_t at, maki_entity_fn fn, void *ctx)
 {
-    maki_str rest = maki_str_from(text, at + 1);
+    maki_str rest = maki_str_skip(text, at + 1);
     size_t limit = rest.len < MAKI_ENTITY_MAX ? rest.len : MAKI_ENTITY_MAX;
     const char *end = memchr(rest.ptr, '`', limit);
     bool non_ascii = false;
     if (!end) return 0;
-    maki_str inside = maki_str_to(rest, (size_t)(end - rest.ptr));
+    maki_str inside = maki_str_prefix(rest, (size_t)(end - rest.ptr));
     for (size_t i = 0; i < inside.len; i++) {
         if (inside.ptr[i] == ' ') return 0;
         non_ascii |= (inside.ptr[i] & 0x80) != 0;

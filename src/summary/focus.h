@@ -10,7 +10,7 @@
 enum { MAKI_FOCUS_WORDS = 32, MAKI_FOCUS_TEXT = 1024, MAKI_FOCUS_WEIGHT = 1000 };
 
 typedef struct maki_focus {
-    char text[MAKI_FOCUS_TEXT]; /* the words, folded (base/fold.h), each with a NUL behind it */
+    char text[MAKI_FOCUS_TEXT]; /* the words, folded (base/casefold.h), each with a NUL behind it */
     size_t len;
     unsigned count;
 } maki_focus;
@@ -18,6 +18,6 @@ typedef struct maki_focus {
 /* Words beyond the limits are ignored; an empty text has none. */
 void maki_focus_set(maki_focus *focus, maki_str text);
 /* How many of the words are in `text`. */
-unsigned maki_focus_in(const maki_focus *focus, maki_str text);
+unsigned maki_focus_count_matches(const maki_focus *focus, maki_str text);
 
 #endif

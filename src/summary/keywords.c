@@ -480,7 +480,7 @@ static void add_phrase(maki_keywords *keywords, unsigned bits, maki_str text)
     keyword->at_start = text.ptr[0] == '^';
     keyword->at_end = text.ptr[0] == '$';
     if (keyword->partial_left || keyword->at_start || keyword->at_end)
-        text = maki_str_from(text, 1);
+        text = maki_str_skip(text, 1);
     keyword->partial_right = text.ptr[text.len - 1] == '*';
     if (keyword->partial_right) text.len--;
     uint16_t *slot = &keywords->slots[slot_of(text.ptr)];
@@ -516,9 +516,10 @@ static bool matches_at(maki_str text, size_t at, const maki_keyword *keyword)
     if (text.len - at < body.len || !equals_nocase(text.ptr + at, body)) return false;
     size_t end = at + body.len;
     if (keyword->at_end && text.len - end > 3) return false; /* a full stop may follow */
-    bool inside_left = at > 0 && maki_is_word(text.ptr[at - 1]) && maki_is_word(body.ptr[0]);
-    bool inside_right =
-        end < text.len && maki_is_word(text.ptr[end]) && maki_is_word(body.ptr[body.len - 1]);
+    bool inside_left =
+        at > 0 && maki_is_word_char(text.ptr[at - 1]) && maki_is_word_char(body.ptr[0]);
+    bool inside_right = end < text.len && maki_is_word_char(text.ptr[end]) &&
+                        maki_is_word_char(body.ptr[body.len - 1]);
     return !(inside_left && !keyword->partial_left) && !(inside_right && !keyword->partial_right);
 }
 
@@ -534,8 +535,8 @@ unsigned maki_keywords_each(const maki_keywords *keywords, maki_str text, maki_k
             if (!matches_at(text, at, keyword)) continue;
             bits |= keyword->bits;
             if (fn)
-                fn(ctx, keyword->bits, maki_str_to(text, at),
-                   maki_str_from(text, at + keyword->text.len));
+                fn(ctx, keyword->bits, maki_str_prefix(text, at),
+                   maki_str_skip(text, at + keyword->text.len));
         }
     }
     return bits;

@@ -62,6 +62,7 @@ void maki_line_reader_string(maki_line_reader *reader, maki_str string, maki_tex
     reader->len = 0;
     reader->fn = fn;
     reader->ctx = ctx;
-    (void)maki_json_text_to(maki_json_inside(string), sink, NULL); /* the sink never fails */
+    (void)maki_json_unescape_to(maki_json_strip_quotes(string), sink,
+                                NULL); /* the sink never fails */
     if (reader->len) emit(reader, reader->len, false);
 }

@@ -25,11 +25,12 @@ static bool contains_word(maki_str summary, maki_str text)
         const char *at = memmem(summary.ptr, summary.len, text.ptr, text.len);
         if (!at) return false;
         const char *end = at + text.len;
-        bool left = at == summary.ptr || !maki_is_word(at[-1]) || !maki_is_word(text.ptr[0]);
-        bool right =
-            end == summary.ptr + summary.len || !maki_is_word(*end) || !maki_is_word(end[-1]);
+        bool left =
+            at == summary.ptr || !maki_is_word_char(at[-1]) || !maki_is_word_char(text.ptr[0]);
+        bool right = end == summary.ptr + summary.len || !maki_is_word_char(*end) ||
+                     !maki_is_word_char(end[-1]);
         if (left && right) return true;
-        summary = maki_str_from(summary, (size_t)(at - summary.ptr) + 1);
+        summary = maki_str_skip(summary, (size_t)(at - summary.ptr) + 1);
     }
     return false;
 }
@@ -67,7 +68,7 @@ static void count_open_items(maki_fact_counts *out, maki_buf *list, maki_fact ki
         maki_str text = maki_text_item_text(&items->at[i]), mark = MAKI_LIT("…");
         if (items->at[i].state != open) continue;
         if (text.len > mark.len && maki_str_ends(text, mark)) text.len -= mark.len;
-        count_fact(out, list, kind, text, maki_str_has(summary, text));
+        count_fact(out, list, kind, text, maki_str_contains(summary, text));
     }
 }
 
@@ -104,7 +105,7 @@ static void add_missing(const maki_text_set *set, maki_lang lang, maki_label lab
         const maki_text_item *item = &set->at[i];
         maki_str text = maki_text_item_text(item);
         bool latest = item->weight >= MAKI_WEIGHT_ALWAYS && item->state == MAKI_DECISION_LATEST;
-        if (!latest || maki_str_has(summary, text)) continue;
+        if (!latest || maki_str_contains(summary, text)) continue;
         if (!any)
             maki_buf_print(out, "\n%s%s:\n", out->len ? "" : "\n", maki_label_text(lang, label));
         maki_buf_print(out, "- %s%.*s%s\n", maki_quote(lang, false), MAKI_PRINTED(text),

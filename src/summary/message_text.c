@@ -45,7 +45,7 @@ static void end_run(text_writer *p)
 
 static bool may_be_data(char c)
 {
-    return maki_is_word(c) || c == '+' || c == '/' || c == '=' || c == '-';
+    return maki_is_word_char(c) || c == '+' || c == '/' || c == '=' || c == '-';
 }
 
 /* A sink for the text of a message, in chunks of any size. */
@@ -72,7 +72,8 @@ static maki_status add(void *ctx, maki_str text, maki_err *err)
 static void add_string(text_writer *p, maki_str string)
 {
     maki_sink sink = { add, p };
-    (void)maki_json_text_to(maki_json_inside(string), sink, p->w.err); /* p->w.status has it */
+    (void)maki_json_unescape_to(maki_json_strip_quotes(string), sink,
+                                p->w.err); /* p->w.status has it */
 }
 
 /* A string as its text, anything else as JSON. */
@@ -125,7 +126,7 @@ static void render_call(text_writer *p, const char *label, const maki_message_pa
         maki_json_iter iter = maki_json_items(input);
         for (const char *separator = ""; maki_json_next(&iter, &item); separator = "\n") {
             (void)add(p, maki_str_of(separator), p->w.err);
-            (void)maki_json_text_to(item.key, (maki_sink){ add, p }, p->w.err);
+            (void)maki_json_unescape_to(item.key, (maki_sink){ add, p }, p->w.err);
             (void)add(p, MAKI_LIT(": "), p->w.err);
             add_value(p, item.value);
         }
@@ -148,7 +149,7 @@ static void render_part(text_writer *p, const char *label, const maki_message_pa
         end_line(p);
         break;
     case MAKI_PART_TEXT:
-        if (maki_json_inside(part->value).len == 0) break;
+        if (maki_json_strip_quotes(part->value).len == 0) break;
         begin_line(p, label, "");
         add_string(p, part->value);
         end_line(p);

@@ -67,7 +67,7 @@ static maki_str slice_of(const chunks *p, maki_str text)
     maki_str slice = maki_utf8_truncate(text, limit);
     if (slice.len == text.len) return slice;
     size_t exact = maki_token_cut(slice);
-    return exact ? maki_str_to(slice, exact) : slice;
+    return exact ? maki_str_prefix(slice, exact) : slice;
 }
 
 /* `text` is valid UTF-8 that ends with a newline. */
@@ -79,7 +79,7 @@ static maki_status chunks_add(chunks *p, maki_str text, maki_err *err)
     while (st == MAKI_OK && text.len) {
         maki_str slice = slice_of(p, text);
         st = append(p, slice, maki_tokenizer_count(p->tokenizer, slice), err);
-        text = maki_str_from(text, slice.len);
+        text = maki_str_skip(text, slice.len);
     }
     return st;
 }
@@ -169,7 +169,7 @@ static maki_str without_reasoning(maki_str text)
     text = maki_str_trim(text);
     if (!maki_str_starts(text, MAKI_LIT("<think>"))) return text;
     size_t at = maki_str_find_nocase(text, end);
-    return maki_str_trim(at < text.len ? maki_str_from(text, at + end.len) : MAKI_LIT(""));
+    return maki_str_trim(at < text.len ? maki_str_skip(text, at + end.len) : MAKI_LIT(""));
 }
 
 /* Check that the reply is a valid summary.  Sets a->text. */
@@ -277,8 +277,8 @@ static maki_status add_summaries(summary_job *a, maki_spool *from, maki_err *err
     maki_status st = maki_spool_text(from, &rest, err);
     while (st == MAKI_OK && rest.len) {
         size_t n = (size_t)((const char *)memchr(rest.ptr, '\0', rest.len) - rest.ptr);
-        st = chunks_add(&a->chunks, maki_str_to(rest, n), err);
-        rest = maki_str_from(rest, n + 1);
+        st = chunks_add(&a->chunks, maki_str_prefix(rest, n), err);
+        rest = maki_str_skip(rest, n + 1);
     }
     return st;
 }
@@ -370,8 +370,8 @@ static maki_status ask_model(summary_job *a, const maki_summary_request *request
     a->deadline = now_of(a) + a->options->settings->timeout_ms;
     a->message = maki_spool_new(env, MAKI_SPOOL_MEMORY);
     a->summaries = maki_spool_new(env, MAKI_SPOOL_MEMORY);
-    maki_status st = maki_tokenizer_open(env, maki_encoding_named(a->family->encoding), NULL,
-                                         &a->tokenizer, err);
+    maki_status st =
+        maki_tokenizer_open(env, maki_encoding_find(a->family->encoding), NULL, &a->tokenizer, err);
     a->chunks = (chunks){ .tokenizer = a->tokenizer,
                           .text = maki_spool_new(env, MAKI_SPOOL_MEMORY),
                           .full = summarize_chunk,

@@ -14,8 +14,8 @@ static maki_str strip_bullet(maki_str line)
 {
     line = maki_str_trim(line);
     if (maki_str_starts(line, MAKI_LIT("- ")) || maki_str_starts(line, MAKI_LIT("* ")))
-        line = maki_str_trim(maki_str_from(line, 2));
-    if (maki_str_starts(line, MAKI_LIT("[ ]"))) line = maki_str_trim(maki_str_from(line, 3));
+        line = maki_str_trim(maki_str_skip(line, 2));
+    if (maki_str_starts(line, MAKI_LIT("[ ]"))) line = maki_str_trim(maki_str_skip(line, 3));
     return line;
 }
 
@@ -87,7 +87,7 @@ static void carry_point(maki_digest *d, maki_str line, uint8_t kind)
 static void carry_file(maki_digest *d, maki_str line)
 {
     size_t at = maki_str_find_nocase(line, MAKI_LIT(": "));
-    maki_str path = maki_str_to(line, at);
+    maki_str path = maki_str_prefix(line, at);
     if (at == line.len || at > MAKI_ENTITY_MAX) {
         maki_entities_in(line, maki_digest_on_entity, d);
         return;
@@ -110,7 +110,7 @@ static maki_str split_command(maki_str line, maki_str *command)
     size_t end = maki_str_find_nocase(line, MAKI_LIT("`: "));
     if (end == line.len) return line;
     *command = (maki_str){ line.ptr + 1, end - 1 };
-    return maki_str_from(line, end + 3);
+    return maki_str_skip(line, end + 3);
 }
 
 static maki_text_item *carry_run(maki_digest *d, maki_str command)
@@ -123,8 +123,8 @@ static void carry_error(maki_digest *d, maki_str line, uint8_t state)
     maki_str command, text = split_command(line, &command), fix = { "", 0 };
     size_t arrow = maki_str_find_nocase(text, MAKI_LIT(" → "));
     if (arrow < text.len && state == MAKI_ERROR_SOLVED) {
-        fix = maki_str_from(text, arrow + strlen(" → "));
-        text = maki_str_to(text, arrow);
+        fix = maki_str_skip(text, arrow + strlen(" → "));
+        text = maki_str_prefix(text, arrow);
     }
     uint64_t link = command.len ? maki_text_item_key(command) : 0; /* of a run or a file alike */
     maki_digest_add_error(d, text, link, 4);
@@ -139,10 +139,10 @@ static uint32_t parse_number(maki_str *text)
 {
     uint32_t n = 0;
     while (text->len && (text->ptr[0] == ',' || text->ptr[0] == ' '))
-        *text = maki_str_from(*text, 1);
+        *text = maki_str_skip(*text, 1);
     while (text->len && text->ptr[0] >= '0' && text->ptr[0] <= '9' && n < 100000000) {
         n = n * 10 + (uint32_t)(text->ptr[0] - '0');
-        *text = maki_str_from(*text, 1);
+        *text = maki_str_skip(*text, 1);
     }
     return n;
 }
@@ -157,11 +157,11 @@ static void carry_command(maki_digest *d, maki_str line)
     maki_str number = text;
     uint32_t runs = parse_number(&number);
     run->count += runs > 1 ? runs - 1 : 0;
-    if (counts < text.len) maki_text_set_set_detail(&d->runs, run, maki_str_from(text, counts + 2));
+    if (counts < text.len) maki_text_set_set_detail(&d->runs, run, maki_str_skip(text, counts + 2));
     run->state = MAKI_RUN_OK;
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         maki_str failed = maki_str_of(maki_label_text((maki_lang)lang, MAKI_LABEL_NOT_OK));
-        if (maki_str_has(maki_str_to(text, counts), failed)) run->state = MAKI_RUN_FAILED;
+        if (maki_str_contains(maki_str_prefix(text, counts), failed)) run->state = MAKI_RUN_FAILED;
     }
 }
 

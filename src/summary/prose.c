@@ -46,11 +46,11 @@ static maki_str strip_markers(maki_str line)
             n++;
         if (n && n + 1 < line.len && (line.ptr[n] == '.' || line.ptr[n] == ')') &&
             line.ptr[n + 1] == ' ') {
-            line = maki_str_from(line, n + 2);
+            line = maki_str_skip(line, n + 2);
         } else if (line.len > 1 && is_in(line.ptr[0], "-*>#+") && is_in(line.ptr[1], "-*>#+ ")) {
-            line = maki_str_from(line, 1);
+            line = maki_str_skip(line, 1);
         } else if (maki_str_starts(line, MAKI_LIT("・")) || maki_str_starts(line, MAKI_LIT("•"))) {
-            line = maki_str_from(line, 3);
+            line = maki_str_skip(line, 3);
         } else {
             return line;
         }
@@ -61,7 +61,7 @@ static maki_str strip_markers(maki_str line)
 static bool parse_checkbox(maki_digest *d, maki_str line)
 {
     if (line.len < 5 || line.ptr[0] != '[' || line.ptr[2] != ']') return false;
-    maki_str text = maki_str_from(line, 3);
+    maki_str text = maki_str_skip(line, 3);
     if (line.ptr[1] == ' ' || line.ptr[1] == '-') {
         maki_digest_add_task(d, text, MAKI_TASK_CHECKBOX);
         return true;
@@ -94,11 +94,11 @@ static void read_prose_line(maki_digest *d, maki_str line)
         return;
     }
     while (text.len) {
-        maki_str sentence = maki_str_to(text, maki_sentence_len(text));
+        maki_str sentence = maki_str_prefix(text, maki_sentence_len(text));
         if (line.len > PASTED_MAX) add_pasted_error(d, sentence);
         if (!maki_digest_add_sentence(d, sentence, item))
             append_sentence(&d->reading.said, sentence);
-        text = maki_str_from(text, sentence.len);
+        text = maki_str_skip(text, sentence.len);
     }
 }
 
@@ -141,7 +141,7 @@ static void on_line(void *ctx, maki_str line, bool more)
         if (r->fenced) {
             close_fence(d);
         } else {
-            open_fence(d, maki_str_from(start, 3));
+            open_fence(d, maki_str_skip(start, 3));
         }
     } else if (r->fenced) {
         r->code_lines++;

@@ -47,7 +47,7 @@ static bool is_abbreviation(maki_str text, size_t point)
 /* "Which one? → That one." is one sentence. */
 static bool answer_follows(maki_str text, size_t end)
 {
-    return maki_str_starts(maki_str_from(text, end), MAKI_LIT(" →"));
+    return maki_str_starts(maki_str_skip(text, end), MAKI_LIT(" →"));
 }
 
 /* "leave it alone? same goes for ...", "too dear... the other one then" */
@@ -107,9 +107,9 @@ uint32_t maki_digest_score(maki_str s, unsigned bits, bool person)
     for (size_t at = 0; at < s.len && n < SCORE_MAX; at += len) {
         uint32_t code = maki_utf8_decode(s, at, &len);
         char c = code < 0x80 ? (char)code : ' ';
-        bool word = maki_is_word(c);
+        bool word = maki_is_word_char(c);
         if (word && !inside) {
-            bool alone = at + 1 == s.len || !maki_is_word(s.ptr[at + 1]); /* "I" is no name */
+            bool alone = at + 1 == s.len || !maki_is_word_char(s.ptr[at + 1]); /* "I" is no name */
             counted = maki_is_digit(c);
             n += counted || (!alone && (cjk || (maki_is_upper(c) && !first)));
             first = false;
@@ -334,7 +334,7 @@ static maki_str one_spelling(maki_str text, char *out)
     const maki_str curly = MAKI_LIT("’"), wide = MAKI_LIT("，");
     size_t n = 0;
     if (text.len > MAKI_DIGEST_SENTENCE ||
-        !(maki_str_has(text, curly) || memchr(text.ptr, ',', text.len)))
+        !(maki_str_contains(text, curly) || memchr(text.ptr, ',', text.len)))
         return text;
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] == ',' && is_cjk_at(text, i + 1)) {
@@ -342,7 +342,7 @@ static maki_str one_spelling(maki_str text, char *out)
             n += wide.len;
             continue;
         }
-        bool here = maki_str_starts(maki_str_from(text, i), curly);
+        bool here = maki_str_starts(maki_str_skip(text, i), curly);
         out[n++] = here ? '\'' : text.ptr[i];
         i += here ? curly.len - 1 : 0;
     }
@@ -359,7 +359,7 @@ static sentence read_sentence(maki_digest *d, maki_str text, bool item, bool per
     s.question = is_question(s.text);
     s.score = 2 * (uint32_t)(d->fact_count - known) + maki_digest_score(s.text, s.bits, person);
     if (s.score > SCORE_MAX) s.score = SCORE_MAX;
-    s.score += MAKI_FOCUS_WEIGHT * maki_focus_in(&d->focus, s.text);
+    s.score += MAKI_FOCUS_WEIGHT * maki_focus_count_matches(&d->focus, s.text);
     return s;
 }
 
@@ -443,8 +443,8 @@ void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind)
 {
     while (text.len) {
         size_t n = maki_sentence_len(text);
-        sentence s = read_sentence(d, maki_str_to(text, n), false, kind != MAKI_BY_ASSISTANT);
-        text = maki_str_from(text, n);
+        sentence s = read_sentence(d, maki_str_prefix(text, n), false, kind != MAKI_BY_ASSISTANT);
+        text = maki_str_skip(text, n);
         if (s.text.len >= SENTENCE_MIN) insert_point(d, &s, kind);
     }
 }

@@ -47,7 +47,7 @@ bool maki_summary_items_next(maki_summary_items *items, maki_summary_item *out)
     while (items->rest.len) {
         maki_str line = maki_str_cut(&items->rest, '\n');
         if (maki_str_starts(line, MAKI_LIT("- "))) {
-            out->text = maki_str_from(line, 2);
+            out->text = maki_str_skip(line, 2);
             out->kind = kind_of(items, out->text);
             if (out->kind && out->text.len) return true;
         } else {

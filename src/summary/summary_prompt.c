@@ -168,9 +168,9 @@ maki_prompt maki_prompt_of(maki_str prompt, maki_lang lang, bool configured)
     if (n < BUILT_IN) return built_in(n, lang, configured);
     size_t at = maki_str_find_nocase(prompt, mark);
     maki_prompt own = { .system = { "", 0 },
-                        .before = maki_str_to(prompt, at),
+                        .before = maki_str_prefix(prompt, at),
                         .after = { "", 0 } };
-    if (at < prompt.len) own.after = maki_str_from(prompt, at + mark.len);
+    if (at < prompt.len) own.after = maki_str_skip(prompt, at + mark.len);
     return own;
 }
 

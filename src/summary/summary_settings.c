@@ -51,7 +51,7 @@ static maki_status read_provider(const maki_config *config, maki_str *out, maki_
     bool named = name.len > 0;
     if (!named) name = maki_config_text(config, "llm.provider");
     *out = (maki_str){ "", 0 };
-    if (name.len == 0 || maki_str_is(name, MAKI_LIT("offline"))) return MAKI_OK;
+    if (name.len == 0 || maki_str_equal(name, MAKI_LIT("offline"))) return MAKI_OK;
     if (maki_str_in(name, MAKI_SUMMARIZER_NAMES)) {
         *out = name;
         return MAKI_OK;

@@ -70,7 +70,7 @@ const char *maki_quote(maki_lang lang, bool closing)
 static maki_str skip_chars(maki_str line, const char *set)
 {
     while (line.len && line.ptr[0] && strchr(set, line.ptr[0]))
-        line = maki_str_from(line, 1);
+        line = maki_str_skip(line, 1);
     return line;
 }
 
@@ -79,9 +79,9 @@ static bool skip_colon(maki_str *line)
 {
     maki_str rest = skip_chars(*line, " *");
     if (maki_str_starts(rest, MAKI_LIT("："))) {
-        rest = maki_str_from(rest, 3);
+        rest = maki_str_skip(rest, 3);
     } else if (maki_str_starts(rest, MAKI_LIT(":"))) {
-        rest = maki_str_from(rest, 1);
+        rest = maki_str_skip(rest, 1);
     } else {
         return false;
     }
@@ -97,7 +97,7 @@ maki_section maki_heading_of(maki_str line, maki_str *rest)
         for (size_t s = 0; s < MAKI_SECTIONS; s++) {
             maki_str name = maki_str_of(headings[s][lang]);
             if (!maki_str_starts(bare, name)) continue;
-            *rest = maki_str_from(bare, name.len);
+            *rest = maki_str_skip(bare, name.len);
             if (skip_colon(rest)) return (maki_section)s;
             *rest = skip_chars(*rest, " *");
             if (rest->len == 0) return (maki_section)s;
@@ -112,7 +112,7 @@ maki_label maki_label_of(maki_str line, maki_str *rest)
         for (size_t l = 0; l < MAKI_LABELS; l++) {
             maki_str name = maki_str_of(labels[l][lang]);
             if (!maki_str_starts(line, name)) continue;
-            *rest = maki_str_from(line, name.len);
+            *rest = maki_str_skip(line, name.len);
             if (skip_colon(rest)) return (maki_label)l;
         }
     }
@@ -133,8 +133,8 @@ uint32_t maki_label_number(maki_str line, maki_label label)
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         maki_str name = maki_str_of(labels[label][lang]);
         for (size_t i = 0; i + name.len < line.len; i++) {
-            maki_str here = maki_str_from(line, i);
-            uint32_t n = maki_str_starts(here, name) ? number_at(maki_str_from(here, name.len)) : 0;
+            maki_str here = maki_str_skip(line, i);
+            uint32_t n = maki_str_starts(here, name) ? number_at(maki_str_skip(here, name.len)) : 0;
             if (n) return n;
         }
     }

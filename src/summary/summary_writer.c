@@ -273,10 +273,10 @@ static bool is_outdated(const maki_digest *d, const maki_bounded_text *said)
             const maki_text_item *p = &sets[k]->at[i];
             if (p->state != MAKI_DECISION_OVERRIDDEN) continue;
             maki_str whole = maki_text_item_text(p), answer = whole;
-            if (!maki_str_has(text, whole) && maki_str_has(whole, MAKI_LIT(" → ")))
-                answer = maki_str_from(whole, maki_str_find_nocase(whole, MAKI_LIT(" → ")) +
+            if (!maki_str_contains(text, whole) && maki_str_contains(whole, MAKI_LIT(" → ")))
+                answer = maki_str_skip(whole, maki_str_find_nocase(whole, MAKI_LIT(" → ")) +
                                                   strlen(" → "));
-            if (maki_str_has(text, answer)) return true;
+            if (maki_str_contains(text, answer)) return true;
         }
     }
     return false;
@@ -363,7 +363,7 @@ static bool is_contained(const draft *w, const line *candidate)
     for (size_t i = 0; (point || word) && i < w->selected_count; i++) {
         const line *other = w->selected[i];
         bool text = !kinds[other->kind].format || kinds[other->kind].format == task_line;
-        if ((word || text) && maki_str_has(other->text, candidate->text)) return true;
+        if ((word || text) && maki_str_contains(other->text, candidate->text)) return true;
     }
     return false;
 }

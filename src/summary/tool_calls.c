@@ -51,13 +51,13 @@ static uint64_t add_patched_files(maki_digest *d, maki_str text, maki_str tool)
     uint64_t key = 0;
     while (text.len) {
         const char *end = memchr(text.ptr, '\n', text.len);
-        maki_str line = maki_str_to(text, end ? (size_t)(end - text.ptr) : text.len);
+        maki_str line = maki_str_prefix(text, end ? (size_t)(end - text.ptr) : text.len);
         for (size_t i = 0; i < sizeof marks / sizeof *marks; i++) {
             maki_str mark = maki_str_of(marks[i].mark);
             if (maki_str_starts(line, mark))
-                key = add_file_use(d, maki_str_from(line, mark.len), tool, marks[i].kind);
+                key = add_file_use(d, maki_str_skip(line, mark.len), tool, marks[i].kind);
         }
-        text = maki_str_from(text, end ? line.len + 1 : line.len);
+        text = maki_str_skip(text, end ? line.len + 1 : line.len);
     }
     return key;
 }
@@ -93,7 +93,8 @@ static uint64_t add_command(maki_digest *d, maki_str command, maki_str tool)
     enum { COMMAND_BYTES = 1 << 14 };
     char buffer[COMMAND_BYTES], name[COMMAND_MAX];
     maki_str text = command_text(command, buffer, sizeof buffer);
-    if (maki_str_has(text, MAKI_LIT("*** Begin Patch"))) return add_patched_files(d, text, tool);
+    if (maki_str_contains(text, MAKI_LIT("*** Begin Patch")))
+        return add_patched_files(d, text, tool);
     size_t n = maki_command_name(text, name, sizeof name);
     if (n == 0) return 0;
     maki_entities_in((maki_str){ name, n }, maki_digest_on_entity, d);
@@ -112,7 +113,7 @@ static void task_item(maki_digest *d, maki_str item)
 {
     char buffer[512];
     maki_str text =
-        maki_json_first(item, "content|step|text|title|task|description", MAKI_JSON_STRING);
+        maki_json_first_field(item, "content|step|text|title|task|description", MAKI_JSON_STRING);
     bool closed = maki_json_true_field(item, "completed") ||
                   maki_json_field_in(item, "status", "completed|done|cancelled|complete|finished");
     if (text.len && !closed)
@@ -125,7 +126,7 @@ static void task_line(void *ctx, maki_str line, bool more)
     size_t at = maki_str_find_nocase(line, MAKI_LIT("[ ]"));
     if (at == line.len) at = maki_str_find_nocase(line, MAKI_LIT("[-]"));
     if (at < 4 && at + 3 < line.len && !more)
-        maki_digest_add_task(ctx, maki_str_from(line, at + 3), MAKI_TASK_LIST);
+        maki_digest_add_task(ctx, maki_str_skip(line, at + 3), MAKI_TASK_LIST);
 }
 
 /* The newest list replaces all earlier ones. */

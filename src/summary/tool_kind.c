@@ -35,7 +35,7 @@ maki_tool_kind maki_tool_kind_of(maki_str name)
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         maki_str word;
         for (const char *words = kinds[i].words; maki_words_next(&words, &word);) {
-            if (maki_str_has((maki_str){ plain, n }, word)) return kinds[i].kind;
+            if (maki_str_contains((maki_str){ plain, n }, word)) return kinds[i].kind;
         }
     }
     return MAKI_TOOL_OTHER;
@@ -88,8 +88,8 @@ maki_tool_args maki_tool_args_of(maki_str input)
 static bool find_string(maki_str head, maki_str key, maki_str *value)
 {
     for (size_t i = 0; i + key.len + 4 < head.len; i++) {
-        maki_str here = maki_str_from(head, i);
-        if (here.ptr[0] != '"' || !maki_str_starts(maki_str_from(here, 1), key)) continue;
+        maki_str here = maki_str_skip(head, i);
+        if (here.ptr[0] != '"' || !maki_str_starts(maki_str_skip(here, 1), key)) continue;
         size_t at = key.len + 1;
         while (at < here.len && strchr("\": \t\r\n", here.ptr[at]) && here.ptr[at] != '\0') {
             if (here.ptr[at++] == '"' && at > key.len + 2) { /* the quote that opens the value */
@@ -145,7 +145,7 @@ static maki_str without_cd(maki_str command)
         command = maki_str_trim(command);
         size_t end = maki_str_find_nocase(command, MAKI_LIT("&& "));
         if (!maki_str_starts(command, MAKI_LIT("cd ")) || end == command.len) return command;
-        command = maki_str_from(command, end + 3);
+        command = maki_str_skip(command, end + 3);
     }
 }
 
@@ -154,11 +154,11 @@ size_t maki_command_name(maki_str command, char *out, size_t capacity)
     static const char *const ends[] = { " 2>", " | ", " > ",     " >> ", " || true",
                                         " &>", " < ", "; echo ", " <<",  " # " };
     const char *newline = memchr(command.ptr, '\n', command.len);
-    if (newline) command = maki_str_to(command, (size_t)(newline - command.ptr));
+    if (newline) command = maki_str_prefix(command, (size_t)(newline - command.ptr));
     command = without_cd(command);
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
         size_t at = maki_str_find_nocase(command, maki_str_of(ends[i]));
-        if (at > 0) command = maki_str_to(command, at);
+        if (at > 0) command = maki_str_prefix(command, at);
     }
     command = maki_utf8_truncate(maki_str_trim(command), capacity);
     size_t n = 0;
@@ -174,16 +174,16 @@ bool maki_command_includes(maki_str whole, maki_str part)
     if (whole.len == 0 || !maki_str_starts(part, whole)) return false;
     if (part.len == whole.len) return true;
     if (part.ptr[whole.len] != ' ') return false;
-    maki_str rest = maki_str_from(part, whole.len + 1);
+    maki_str rest = maki_str_skip(part, whole.len + 1);
     if (maki_str_starts(rest, MAKI_LIT("-- "))) return true;
     while (rest.len) { /* only options and paths narrow a command down; "make" is not "make test" */
         const char *space = memchr(rest.ptr, ' ', rest.len);
         size_t n = space ? (size_t)(space - rest.ptr) : rest.len;
-        maki_str word = maki_str_to(rest, n);
+        maki_str word = maki_str_prefix(rest, n);
         bool narrows =
             n && (word.ptr[0] == '-' || memchr(word.ptr, '/', n) || memchr(word.ptr, '.', n));
         if (!narrows) return false;
-        rest = maki_str_from(rest, space ? n + 1 : n);
+        rest = maki_str_skip(rest, space ? n + 1 : n);
     }
     return true;
 }

@@ -50,7 +50,7 @@ static bool is_canonical_number(maki_str number)
 {
     size_t digits = number.len - (number.ptr[0] == '-');
     if (digits > 15 || (number.ptr[0] == '-' && number.ptr[1] == '0')) return false;
-    return maki_str_only(maki_str_from(number, number.len - digits), "0123456789");
+    return maki_str_only(maki_str_skip(number, number.len - digits), "0123456789");
 }
 
 /* The fewest digits that read back as `value` (positive), without trailing zeros, and the exponent:
@@ -128,7 +128,7 @@ static void emit(writer *w, maki_str bytes)
 /* Emit the pending run, then `text` in place of the bytes [at, next).  Bytes that equal `text` stay in the run. */
 static void replace(writer *w, const char *at, const char *next, maki_str text)
 {
-    if (maki_str_is((maki_str){ at, (size_t)(next - at) }, text)) return;
+    if (maki_str_equal((maki_str){ at, (size_t)(next - at) }, text)) return;
     emit(w, (maki_str){ w->run_start, (size_t)(at - w->run_start) });
     emit(w, text);
     w->run_start = next;

@@ -146,7 +146,7 @@ static maki_status add_estimate(counting *c, double tokens)
 
 static double decoded_size(maki_str string)
 {
-    return is_string(string) ? maki_base64_size(maki_json_inside(string)) : 0;
+    return is_string(string) ? maki_base64_size(maki_json_strip_quotes(string)) : 0;
 }
 
 /* ---- the kinds of blocks -------------------------------------------------------------------------------- */
@@ -189,7 +189,7 @@ static maki_status add_image(counting *c, maki_str data, const maki_image_rule *
     maki_image_size size = { 0 };
     if (c->rules->image) rule = c->rules->image;
     bool fixed_count = low_detail && rule->kind == MAKI_IMAGE_TILES;
-    bool known = is_string(data) && maki_image_measure(maki_json_inside(data), &size);
+    bool known = is_string(data) && maki_image_measure(maki_json_strip_quotes(data), &size);
     if (!known && !fixed_count) c->parts->estimated = true;
     c->parts->images += maki_image_tokens(rule, size, low_detail);
     return MAKI_OK;
@@ -218,7 +218,7 @@ static maki_status count_image(counting *c, const fields *f)
 
 static maki_status add_base64_text(counting *c, maki_str data)
 {
-    maki_base64 reader = maki_base64_of(maki_json_inside(data));
+    maki_base64 reader = maki_base64_of(maki_json_strip_quotes(data));
     unsigned char bytes[1024];
     maki_text_count text;
     uint64_t tokens = 0;
@@ -259,7 +259,7 @@ static maki_status count_audio(counting *c, const fields *f)
     const double per_second = 10;
     maki_str data = f->value[DATA];
     if (f->value[AUDIO].len) data = fields_of(f->value[AUDIO]).value[DATA];
-    double seconds = is_string(data) ? maki_audio_seconds(maki_json_inside(data)) : 1;
+    double seconds = is_string(data) ? maki_audio_seconds(maki_json_strip_quotes(data)) : 1;
     return add_estimate(c, per_second * seconds);
 }
 
@@ -270,7 +270,7 @@ static maki_status count_inline(counting *c, maki_str value)
     fields f = fields_of(value);
     maki_str data = f.value[DATA], mime = f.value[MIME];
     if (text_starts(mime, MAKI_LIT("audio/"))) {
-        double seconds = is_string(data) ? maki_audio_seconds(maki_json_inside(data)) : 1;
+        double seconds = is_string(data) ? maki_audio_seconds(maki_json_strip_quotes(data)) : 1;
         return add_estimate(c, audio_rate * seconds);
     }
     if (text_starts(mime, MAKI_LIT("video/"))) {
@@ -361,8 +361,8 @@ void maki_count_images(const maki_content_rules *rules, maki_str images, maki_pa
 static uint64_t estimate(maki_str content, maki_str calls)
 {
     uint64_t units = 0;
-    if (maki_json_kind_of(content) != MAKI_JSON_NULL) units += maki_json_units(content);
-    if (calls.len) units += maki_json_units(calls);
+    if (maki_json_kind_of(content) != MAKI_JSON_NULL) units += maki_json_utf16_len(content);
+    if (calls.len) units += maki_json_utf16_len(calls);
     return (units + 3) / 4 + MAKI_PER_MESSAGE;
 }
 

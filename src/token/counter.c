@@ -16,7 +16,7 @@ static const double unknown_image = 300.0; /* an image without data */
 
 double maki_estimate_tokens(maki_str escaped)
 {
-    return (double)((maki_json_units(escaped) + 3) / 4);
+    return (double)((maki_json_utf16_len(escaped) + 3) / 4);
 }
 
 /* The escaped text of a text block; empty for other blocks. */
@@ -26,7 +26,7 @@ static maki_str text_of(maki_str item)
     if (maki_json_kind_of(item) != MAKI_JSON_STRING)
         text = maki_json_field_in(item, "type", "text") ? maki_json_string(item, "text")
                                                         : (maki_str){ "", 0 };
-    return text.len ? maki_json_inside(text) : text;
+    return text.len ? maki_json_strip_quotes(text) : text;
 }
 
 static maki_status count_chars4(const maki_counter *self, const maki_str *items, size_t n,
@@ -56,7 +56,7 @@ static double image_tokens(maki_str block)
 {
     maki_str data = maki_json_string(maki_json_field(block, "source"), "data");
     if (!data.len) return unknown_image;
-    return ceil(sqrt((double)maki_json_units(maki_json_inside(data))));
+    return ceil(sqrt((double)maki_json_utf16_len(maki_json_strip_quotes(data))));
 }
 
 /* A value inside a template string: `${block[name]}`. */

@@ -42,7 +42,7 @@ const maki_encoding *maki_encoding_at(size_t i)
     return i < sizeof encodings / sizeof encodings[0] ? &encodings[i] : NULL;
 }
 
-const maki_encoding *maki_encoding_named(const char *name)
+const maki_encoding *maki_encoding_find(const char *name)
 {
     const maki_encoding *encoding;
     for (size_t i = 0; (encoding = maki_encoding_at(i)); i++) {

@@ -95,10 +95,10 @@ const maki_family *maki_family_at(size_t i)
     return i < FAMILIES ? &families[i] : NULL;
 }
 
-const maki_family *maki_family_named(maki_str name)
+const maki_family *maki_family_find(maki_str name)
 {
     for (size_t i = 0; i < FAMILIES; i++) {
-        if (maki_str_is(name, maki_str_of(families[i].name))) return &families[i];
+        if (maki_str_equal(name, maki_str_of(families[i].name))) return &families[i];
     }
     return NULL;
 }
@@ -108,7 +108,7 @@ const maki_family *maki_family_of_encoding(const maki_encoding *encoding)
     maki_str name = maki_str_of(maki_encoding_name(encoding));
     for (size_t i = 0; i < FAMILIES; i++) {
         bool exact = maki_family_exact(&families[i]);
-        if (exact && maki_str_is(name, maki_str_of(families[i].encoding))) return &families[i];
+        if (exact && maki_str_equal(name, maki_str_of(families[i].encoding))) return &families[i];
     }
     return &families[FAMILIES - 1];
 }
@@ -134,12 +134,12 @@ bool maki_family_pattern(const maki_family *family, size_t i, maki_str *out)
 maki_str maki_model_own_name(maki_str model)
 {
     const char *slash = maki_str_last(model, '/');
-    if (slash) model = maki_str_from(model, (size_t)(slash + 1 - model.ptr));
-    if (model.len > 3 && strncasecmp(model.ptr, "ft:", 3) == 0) model = maki_str_from(model, 3);
+    if (slash) model = maki_str_skip(model, (size_t)(slash + 1 - model.ptr));
+    if (model.len > 3 && strncasecmp(model.ptr, "ft:", 3) == 0) model = maki_str_skip(model, 3);
     size_t start = 0;
     for (size_t i = 0; i + 1 < model.len && !strchr("-:0123456789", model.ptr[i]); i++)
         if (model.ptr[i] == '.') start = i + 1;
-    return maki_str_from(model, start);
+    return maki_str_skip(model, start);
 }
 
 static const struct model_row *find_model_row(maki_str model)
@@ -160,7 +160,7 @@ static const struct model_row *find_model_row(maki_str model)
 const maki_family *maki_family_of(maki_str model)
 {
     const struct model_row *row = find_model_row(model);
-    return row ? maki_family_named(maki_str_of(row->family)) : &families[FAMILIES - 1];
+    return row ? maki_family_find(maki_str_of(row->family)) : &families[FAMILIES - 1];
 }
 
 const maki_image_rule *maki_image_rule_of(maki_str model)

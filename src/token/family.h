@@ -48,7 +48,7 @@ const maki_image_rule *maki_image_rule_of(maki_str model);
 
 /* By index, from 0, NULL after the last; by name, or NULL. */
 const maki_family *maki_family_at(size_t i);
-const maki_family *maki_family_named(maki_str name);
+const maki_family *maki_family_find(maki_str name);
 /* Is its encoding that of its models? */
 bool maki_family_exact(const maki_family *family);
 /* The family whose models have this encoding. */

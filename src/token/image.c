@@ -93,7 +93,7 @@ static int next_char(maki_base64 *r)
     if (!r->escaped.len) return -1;
     uint32_t c = (unsigned char)r->escaped.ptr[0];
     if (c == '\\') c = maki_json_escape_code(r->escaped, &len);
-    r->escaped = maki_str_from(r->escaped, len);
+    r->escaped = maki_str_skip(r->escaped, len);
     return (int)c;
 }
 
@@ -109,7 +109,7 @@ maki_base64 maki_base64_of(maki_str escaped)
 
 double maki_base64_size(maki_str escaped)
 {
-    return (double)maki_json_units(maki_base64_of(escaped).escaped) * 3 / 4;
+    return (double)maki_json_utf16_len(maki_base64_of(escaped).escaped) * 3 / 4;
 }
 
 /* The next byte, or -1. */

@@ -63,7 +63,7 @@ maki_status maki_text_count_end(maki_text_count *c, uint64_t *tokens)
 /* A quote that is not escaped cannot be the first byte between the quotes. */
 static maki_str without_quotes(maki_str string)
 {
-    return string.len >= 2 && string.ptr[0] == '"' ? maki_json_inside(string) : string;
+    return string.len >= 2 && string.ptr[0] == '"' ? maki_json_strip_quotes(string) : string;
 }
 
 static maki_status add_bytes(void *ctx, maki_str bytes, maki_err *err)
@@ -77,7 +77,8 @@ static maki_status add_bytes(void *ctx, maki_str bytes, maki_err *err)
 void maki_text_count_json_text(maki_text_count *c, maki_str string)
 {
     maki_sink sink = { add_bytes, c };
-    if (c->status == MAKI_OK) c->status = maki_json_text_to(without_quotes(string), sink, c->err);
+    if (c->status == MAKI_OK)
+        c->status = maki_json_unescape_to(without_quotes(string), sink, c->err);
 }
 
 void maki_text_count_compact(maki_text_count *c, maki_str value)

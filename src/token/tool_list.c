@@ -9,13 +9,13 @@
 
 static maki_tool read_tool(maki_str json)
 {
-    maki_str body = maki_json_first(json, "function", MAKI_JSON_OBJECT);
+    maki_str body = maki_json_first_field(json, "function", MAKI_JSON_OBJECT);
     if (!body.len && maki_json_kind_of(json) == MAKI_JSON_OBJECT) body = json;
     maki_tool tool = { .json = json, .body = body };
     tool.name = maki_json_string(body, "name");
     tool.description = maki_json_string(body, "description");
-    tool.schema = maki_json_first(body, "input_schema|parameters|parametersJsonSchema|inputSchema",
-                                  MAKI_JSON_OBJECT);
+    tool.schema = maki_json_first_field(
+        body, "input_schema|parameters|parametersJsonSchema|inputSchema", MAKI_JSON_OBJECT);
     tool.type = maki_json_string(json, "type");
     tool.strict = maki_json_field(body, "strict");
     if (maki_json_kind_of(tool.strict) == MAKI_JSON_NULL) tool.strict.len = 0;
@@ -40,8 +40,8 @@ bool maki_tool_list_next(maki_tool_list *list, maki_tool *out)
             return true;
         }
         if (!maki_json_next(&list->outer, &item)) return false;
-        maki_str inner = maki_json_first(item.value, "functionDeclarations|function_declarations",
-                                         MAKI_JSON_ARRAY);
+        maki_str inner = maki_json_first_field(
+            item.value, "functionDeclarations|function_declarations", MAKI_JSON_ARRAY);
         *out = read_tool(item.value);
         if (!inner.len) return true;
         list->inner = maki_json_items(inner);

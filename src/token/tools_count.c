@@ -28,7 +28,7 @@ typedef struct counting {
 static maki_str without_period(maki_str string)
 {
     if (maki_json_kind_of(string) != MAKI_JSON_STRING) return (maki_str){ "", 0 };
-    maki_str text = maki_json_inside(string);
+    maki_str text = maki_json_strip_quotes(string);
     if (text.len && text.ptr[text.len - 1] == '.') text.len--;
     return text;
 }

@@ -6,7 +6,7 @@
 
 #include "base/err.h"
 #include "base/json_access.h"
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/json_print.h"
 #include "base/sort.h"
 #include "base/str_util.h"
@@ -25,7 +25,7 @@ static const struct {
 static bool in_phase(maki_str tool, maki_str phase)
 {
     for (size_t p = 0; p < sizeof phases / sizeof phases[0]; p++) {
-        if (maki_str_is(phase, maki_str_of(phases[p].phase)))
+        if (maki_str_equal(phase, maki_str_of(phases[p].phase)))
             return maki_json_field_in(tool, "category", phases[p].categories);
     }
     return false;
@@ -36,7 +36,7 @@ static bool granted(maki_str permissions, maki_str word, maki_arena *arena)
 {
     MAKI_JSON_EACH(item, maki_json_items(permissions)) {
         if (maki_json_kind_of(item.value) != MAKI_JSON_STRING) continue;
-        if (maki_str_has(maki_json_text(item.value, arena), word)) return true;
+        if (maki_str_contains(maki_json_text(item.value, arena), word)) return true;
     }
     return false;
 }
@@ -71,7 +71,7 @@ static const char *restriction_text(maki_str tool_name, maki_str argument)
 
 static maki_str object_or(maki_str object, const char *name, maki_str fallback)
 {
-    maki_str value = maki_json_first(object, name, MAKI_JSON_OBJECT);
+    maki_str value = maki_json_first_field(object, name, MAKI_JSON_OBJECT);
     return value.len ? value : fallback;
 }
 
@@ -104,7 +104,7 @@ static void write_restricted(maki_jw *w, maki_str tool_name, const maki_json_ite
 static void write_properties(maki_jw *w, maki_str tool_name, maki_str properties, maki_str rules)
 {
     maki_json_item old, new_rule;
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     MAKI_JSON_EACH(item, maki_json_items(properties)) {
         if (find_rule(rules, item.key, &new_rule)) {
             write_restricted(w, tool_name, &new_rule);
@@ -125,10 +125,10 @@ static void write_properties(maki_jw *w, maki_str tool_name, maki_str properties
 static maki_status with_field(maki_str object, maki_str name, maki_str value, maki_arena *arena,
                               maki_str *out, maki_err *err)
 {
-    maki_json_build build;
+    maki_json_builder build;
     bool found = false;
-    maki_json_build_begin(&build, arena, err);
-    maki_jw_object(&build.w);
+    maki_json_builder_begin(&build, arena, err);
+    maki_jw_begin_object(&build.w);
     MAKI_JSON_EACH(item, maki_json_items(object)) {
         bool same = maki_json_key_is(item.key, name);
         maki_jw_raw_key(&build.w, item.key);
@@ -140,7 +140,7 @@ static maki_status with_field(maki_str object, maki_str name, maki_str value, ma
         maki_jw_raw(&build.w, value);
     }
     maki_jw_end_object(&build.w);
-    return maki_json_build_end(&build, arena, out, err);
+    return maki_json_builder_end(&build, arena, out, err);
 }
 
 static maki_status restrict_tool(maki_projected *tool, maki_str name, maki_str rules,
@@ -148,10 +148,10 @@ static maki_status restrict_tool(maki_projected *tool, maki_str name, maki_str r
 {
     maki_str parameters = object_or(tool->raw, "parameters", MAKI_LIT("{\"type\":\"object\"}"));
     maki_str properties = object_or(parameters, "properties", MAKI_LIT("{}"));
-    maki_json_build build;
-    maki_json_build_begin(&build, arena, err);
+    maki_json_builder build;
+    maki_json_builder_begin(&build, arena, err);
     write_properties(&build.w, name, properties, rules);
-    maki_status st = maki_json_build_end(&build, arena, &properties, err);
+    maki_status st = maki_json_builder_end(&build, arena, &properties, err);
     if (st == MAKI_OK) {
         st = with_field(parameters, MAKI_LIT("properties"), properties, arena, &parameters, err);
     }
@@ -167,7 +167,7 @@ static maki_status restrict_arguments(maki_projected *tool, maki_str enums, maki
 {
     maki_json_item rules;
     maki_str name = maki_json_string(tool->raw, "name");
-    if (!find_item(enums, maki_json_inside(name), &rules)) return MAKI_OK;
+    if (!find_item(enums, maki_json_strip_quotes(name), &rules)) return MAKI_OK;
     if (maki_json_kind_of(rules.value) != MAKI_JSON_OBJECT)
         return maki_fail(err, MAKI_INVALID,
                          "productionEnums: a tool needs an object {argument: [values]}");
@@ -181,10 +181,10 @@ static uint64_t compact_units(maki_str json)
 {
     uint64_t units = 2, n = 0;
     maki_json_kind kind = maki_json_kind_of(json);
-    if (kind != MAKI_JSON_OBJECT && kind != MAKI_JSON_ARRAY) return maki_json_units(json);
+    if (kind != MAKI_JSON_OBJECT && kind != MAKI_JSON_ARRAY) return maki_json_utf16_len(json);
     MAKI_JSON_EACH(item, maki_json_items(json)) {
         units += compact_units(item.value) + (n++ > 0);
-        if (kind == MAKI_JSON_OBJECT) units += maki_json_units(item.key) + 3;
+        if (kind == MAKI_JSON_OBJECT) units += maki_json_utf16_len(item.key) + 3;
     }
     return units;
 }
@@ -205,7 +205,7 @@ static maki_status apply_budget(maki_projection *p, bool urgent, maki_arena *are
         maki_projected *tool = &p->all[i];
         if (tool->left_out) continue;
         if (urgent) {
-            if (++shown > MAKI_TOOL_URGENT) {
+            if (++shown > MAKI_URGENT_TOOLS_MAX) {
                 tool->left_out = "not among the five most important of an urgent task";
             }
             continue;

@@ -9,8 +9,8 @@
 
 #include "base/arena.h"
 
-#define MAKI_TOOL_BUDGET 2000.0 /* tokens for definitions */
-#define MAKI_TOOL_URGENT 5      /* tools shown when the task is urgent */
+#define MAKI_TOOL_BUDGET      2000.0 /* tokens for definitions */
+#define MAKI_URGENT_TOOLS_MAX 5      /* tools shown when the task is urgent */
 
 typedef struct maki_project_input {
     maki_str tools;       /* a JSON array of objects with a name */

@@ -100,7 +100,8 @@ static void on_end(maki_wire_reply *r)
     maki_str blocks = maki_reply_blocks(r);
     if (blocks.len == 0) return;
     maki_reply_begin_row(r, &w);
-    maki_jw_print(&w, "{'role':'assistant','content':[%v]}", maki_str_to(blocks, blocks.len - 1));
+    maki_jw_print(&w, "{'role':'assistant','content':[%v]}",
+                  maki_str_prefix(blocks, blocks.len - 1));
     maki_reply_end_row(r, &w);
 }
 
@@ -132,5 +133,5 @@ const maki_protocol_spec maki_anthropic_protocol = {
     .on_body = on_body,
     .on_end = on_end,
     .usage = usage,
-    .writing = &maki_anthropic_writing,
+    .request_format = &maki_anthropic_request_format,
 };

@@ -70,7 +70,7 @@ static maki_status hash_text_bytes(void *ctx, maki_str bytes, maki_err *err)
     size_t skipped = c->skip < bytes.len ? (size_t)c->skip : bytes.len;
     (void)err;
     c->skip -= skipped;
-    bytes = maki_str_from(bytes, skipped);
+    bytes = maki_str_skip(bytes, skipped);
     for (size_t i = 0; !c->text_has_content && i < bytes.len; i++)
         c->text_has_content = !strchr(" \t\r\n", bytes.ptr[i]) || bytes.ptr[i] == '\0';
     maki_sha256_update(&c->text_hash, bytes);
@@ -82,7 +82,8 @@ static void add_string_token(canon *c, char letter, maki_str string)
 {
     add_token(c, letter);
     if (maki_is_string(string))
-        (void)maki_json_text_to(maki_json_inside(string), (maki_sink){ hash_bytes, c }, c->err);
+        (void)maki_json_unescape_to(maki_json_strip_quotes(string), (maki_sink){ hash_bytes, c },
+                                    c->err);
 }
 
 /* Hash a text of the message: adjacent texts are joined. */
@@ -94,7 +95,8 @@ static void add_text(canon *c, maki_str string)
         c->in_text = true;
         c->text_has_content = false;
     }
-    (void)maki_json_text_to(maki_json_inside(string), (maki_sink){ hash_text_bytes, c }, c->err);
+    (void)maki_json_unescape_to(maki_json_strip_quotes(string), (maki_sink){ hash_text_bytes, c },
+                                c->err);
 }
 
 /* ---- JSON by value ------------------------------------------------------------------------------------ */
@@ -216,7 +218,7 @@ static void add_arguments(canon *c, maki_str arguments)
     }
     maki_spool spool = maki_spool_new(c->env, TEXT_MEMORY);
     maki_status st =
-        maki_json_text_to(maki_json_inside(arguments), maki_spool_sink(&spool), c->err);
+        maki_json_unescape_to(maki_json_strip_quotes(arguments), maki_spool_sink(&spool), c->err);
     if (st == MAKI_OK) st = maki_spool_text(&spool, &text, c->err);
     if (st != MAKI_OK)
         c->status = st;
@@ -247,7 +249,7 @@ static void add_result(canon *c, const maki_content_part *result, unsigned depth
     add_string_token(c, 'A', result->id);
     if (result->error) add_token(c, 'E');
     if (depth < DEPTH_MAX)
-        add_parts(c, maki_content_parts_in(result->content), depth);
+        add_parts(c, maki_content_parts_of_content(result->content), depth);
     else
         add_value(c, result->content, DEPTH_MAX);
     add_token(c, 'Z');
@@ -258,7 +260,7 @@ static void add_result(canon *c, const maki_content_part *result, unsigned depth
 static void add_image(canon *c, maki_str location)
 {
     add_token(c, 'P');
-    (void)maki_json_text_to(location, (maki_sink){ hash_bytes, c }, c->err);
+    (void)maki_json_unescape_to(location, (maki_sink){ hash_bytes, c }, c->err);
 }
 
 /* A block of an unknown type: its first STACK_KEYS fields, except null and those that do not change its meaning. */
@@ -332,7 +334,7 @@ static void add_role(canon *c, maki_str role)
 
 static void add_message(canon *c, maki_str row)
 {
-    const maki_content_parts parts = maki_content_parts_of(row);
+    const maki_content_parts parts = maki_content_parts_of_row(row);
     c->from_user = parts.author == MAKI_AUTHOR_USER;
     add_role(c, parts.role);
     add_parts(c, parts, 0);

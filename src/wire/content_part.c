@@ -2,11 +2,11 @@
  * block or a call are found in one pass (maki_member_rest).  Values of the wrong type count as missing. */
 #include "wire/content_part.h"
 
-static const maki_str none = { "", 0 };
+static const maki_str empty = { "", 0 };
 
 bool maki_is_blank(maki_str string)
 {
-    maki_str text = maki_json_inside(string);
+    maki_str text = maki_json_strip_quotes(string);
     for (size_t i = 0; i < text.len; i++) {
         if (text.ptr[i] == ' ') continue;
         if (text.ptr[i] != '\\' || !memchr("nrt", text.ptr[i + 1], 3)) return false;
@@ -25,8 +25,8 @@ static maki_media parse_url(maki_str url)
     if (!comma || !maki_str_starts(url, scheme)) return (maki_media){ .url = url };
     maki_str head = { url.ptr + scheme.len, (size_t)(comma - url.ptr) - scheme.len };
     if (!maki_str_ends(head, base64)) return (maki_media){ .url = url };
-    return (maki_media){ .type = maki_str_to(head, head.len - base64.len),
-                         .data = maki_str_from(url, (size_t)(comma - url.ptr) + 1) };
+    return (maki_media){ .type = maki_str_prefix(head, head.len - base64.len),
+                         .data = maki_str_skip(url, (size_t)(comma - url.ptr) + 1) };
 }
 
 /* Ollama gives no type: recognise it by the first bytes, in base64. */
@@ -45,7 +45,7 @@ static maki_str type_of_bytes(maki_str data)
 
 static maki_str string_inside(maki_str string)
 {
-    return string.len ? maki_json_inside(string) : none;
+    return string.len ? maki_json_strip_quotes(string) : empty;
 }
 
 /* Anthropic's `source`. */
@@ -53,7 +53,7 @@ static bool read_source(maki_str source, maki_media *out)
 {
     out->url = string_inside(maki_json_string(source, "url"));
     out->type = string_inside(maki_json_string(source, "media_type"));
-    out->data = out->type.len ? string_inside(maki_json_string(source, "data")) : none;
+    out->data = out->type.len ? string_inside(maki_json_string(source, "data")) : empty;
     return out->url.len > 0 || out->data.len > 0;
 }
 
@@ -62,7 +62,7 @@ static bool read_url(maki_str value, maki_media *out)
 {
     if (maki_is_object(value)) value = maki_member(value, MAKI_LIT("url"));
     if (!maki_is_string(value)) return false;
-    *out = parse_url(maki_json_inside(value));
+    *out = parse_url(maki_json_strip_quotes(value));
     return out->url.len > 0 || out->data.len > 0;
 }
 
@@ -124,9 +124,9 @@ static void classify_block(maki_str block, const maki_str *v, maki_content_part 
 /* Clear fields of the wrong type: they count as missing. */
 static void clear_wrong_types(maki_content_part *out)
 {
-    if (!maki_is_string(out->text)) out->text = none;
-    if (!maki_is_string(out->id)) out->id = none;
-    if (!maki_is_string(out->name)) out->name = none;
+    if (!maki_is_string(out->text)) out->text = empty;
+    if (!maki_is_string(out->id)) out->id = empty;
+    if (!maki_is_string(out->name)) out->name = empty;
     if (out->kind == MAKI_CONTENT_TEXT && out->text.len == 0) out->kind = MAKI_CONTENT_OTHER;
 }
 
@@ -162,7 +162,7 @@ static void read_block(maki_str block, maki_content_part *out)
 
 static maki_str string_or_none(maki_str value)
 {
-    return maki_is_string(value) ? value : none;
+    return maki_is_string(value) ? value : empty;
 }
 
 enum { CALL_ID, FUNCTION, CUSTOM, CALL_FIELDS };
@@ -196,11 +196,11 @@ static const maki_str thinking_fields[] = { { "reasoning_content", 17 },
                                             { "reasoning", 9 },
                                             { "thinking", 8 } };
 
-maki_content_parts maki_content_parts_in(maki_str content)
+maki_content_parts maki_content_parts_of_content(maki_str content)
 {
     if (maki_is_array(content)) return (maki_content_parts){ .blocks = maki_json_items(content) };
     bool single = maki_is_string(content) || maki_is_object(content);
-    return (maki_content_parts){ .single = single ? content : none };
+    return (maki_content_parts){ .single = single ? content : empty };
 }
 
 /* The fields of a row that are used. */
@@ -240,7 +240,7 @@ static void read_assistant_fields(maki_content_parts *p, const maki_str *v)
         p->thinking[i] = string_or_none(v[FIRST_THINKING + i]);
 }
 
-maki_content_parts maki_content_parts_of(maki_str row)
+maki_content_parts maki_content_parts_of_row(maki_str row)
 {
     const maki_str names[ROW_FIELDS] = {
         { "role", 4 },      { "content", 7 },       { "tool_calls", 10 }, { "function_call", 13 },
@@ -251,11 +251,11 @@ maki_content_parts maki_content_parts_of(maki_str row)
     maki_str v[ROW_FIELDS];
     if (!maki_is_object(row)) return (maki_content_parts){ .author = MAKI_AUTHOR_NONE };
     maki_member_each(row, names, v, ROW_FIELDS);
-    maki_str original = maki_is_object(v[ROW_ORIGINAL]) ? v[ROW_ORIGINAL] : none;
+    maki_str original = maki_is_object(v[ROW_ORIGINAL]) ? v[ROW_ORIGINAL] : empty;
     bool tool =
         maki_is_text(v[ROLE], MAKI_LIT("tool")) || maki_is_text(v[ROLE], MAKI_LIT("function"));
     maki_content_parts p = { 0 };
-    if (!tool) p = maki_content_parts_in(v[BODY]);
+    if (!tool) p = maki_content_parts_of_content(v[BODY]);
     p.author = maki_author_of(v[ROLE]);
     p.role = string_or_none(v[ROLE]);
     p.name = string_or_none(v[ROW_NAME]);
@@ -272,7 +272,7 @@ maki_content_parts maki_content_parts_of(maki_str row)
 static maki_str take_value(maki_str *value)
 {
     maki_str taken = *value;
-    *value = none;
+    *value = empty;
     return taken;
 }
 
@@ -339,7 +339,7 @@ bool maki_content_parts_next(maki_content_parts *p, maki_content_part *out)
     while (maki_json_next(&p->images, &item)) {
         if (!maki_is_string(item.value)) continue;
         *out = (maki_content_part){ .kind = MAKI_CONTENT_IMAGE };
-        out->media.data = maki_json_inside(item.value);
+        out->media.data = maki_json_strip_quotes(item.value);
         out->media.type = type_of_bytes(out->media.data);
         return true;
     }

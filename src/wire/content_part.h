@@ -75,9 +75,9 @@ typedef struct maki_content_parts {
 } maki_content_parts;
 
 /* The parts of a row, in order: reasoning, content, calls, images. */
-maki_content_parts maki_content_parts_of(maki_str row);
+maki_content_parts maki_content_parts_of_row(maki_str row);
 /* The parts of a content alone: a string, blocks or one block. */
-maki_content_parts maki_content_parts_in(maki_str content);
+maki_content_parts maki_content_parts_of_content(maki_str content);
 bool maki_content_parts_next(maki_content_parts *parts, maki_content_part *out);
 /* Is there a tool call in the remaining parts? */
 bool maki_content_parts_has_call(const maki_content_parts *parts);

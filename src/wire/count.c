@@ -93,7 +93,7 @@ maki_status maki_wire_count(const maki_env *env, maki_protocol protocol, maki_st
     model = model_name(model, request.model, name, sizeof name);
     c.family = maki_family_of(model);
     c.rules.image = maki_image_rule_of(model);
-    st = maki_tokenizer_open(env, maki_encoding_named(c.family->encoding), NULL, &c.rules.tokenizer,
+    st = maki_tokenizer_open(env, maki_encoding_find(c.family->encoding), NULL, &c.rules.tokenizer,
                              err);
     if (st != MAKI_OK) return st;
     st = count_system(&c, request.system, &c.sum.system, err);

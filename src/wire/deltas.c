@@ -86,7 +86,7 @@ static void emit_part(maki_wire_reply *r, const maki_content_part *part)
 
 void maki_reply_emit_row(maki_wire_reply *r, maki_str row)
 {
-    maki_content_parts parts = maki_content_parts_of(row);
+    maki_content_parts parts = maki_content_parts_of_row(row);
     maki_content_part part;
     bool has_reasoning = false; /* a field had reasoning; a server may repeat it in another */
     while (r->listener.fn && maki_content_parts_next(&parts, &part)) {

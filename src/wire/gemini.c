@@ -170,5 +170,5 @@ const maki_protocol_spec maki_gemini_protocol = {
     .on_body = on_event,
     .on_end = on_end,
     .usage = usage,
-    .writing = &maki_gemini_writing,
+    .request_format = &maki_gemini_request_format,
 };

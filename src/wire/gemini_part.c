@@ -60,7 +60,7 @@ static void write_part_original(maki_jw *w, maki_str part, const char *names, co
     maki_jw_print(w, "'original':{");
     if (has_inner) {
         maki_jw_key(w, maki_str_cut(&key, ' '));
-        maki_jw_object(w);
+        maki_jw_begin_object(w);
         maki_write_rest(w, inner, except);
         maki_jw_end_object(w);
     }
@@ -194,7 +194,7 @@ void maki_gemini_write_part(maki_jw *w, maki_str part, maki_gemini_ids *ids)
         maki_jw_raw(w, part);
         return;
     }
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     switch (kind) {
     case MAKI_GEMINI_TEXT:
     case MAKI_GEMINI_THOUGHT: write_text(w, part, value, kind == MAKI_GEMINI_THOUGHT); break;

@@ -101,8 +101,8 @@ size_t maki_inserted_head(maki_str text)
 {
     size_t head = 0;
     for (;;) {
-        maki_str rest = maki_str_from(text, head);
-        size_t spaces = spaces_at_start(rest), n = block_at_start(maki_str_from(rest, spaces));
+        maki_str rest = maki_str_skip(text, head);
+        size_t spaces = spaces_at_start(rest), n = block_at_start(maki_str_skip(rest, spaces));
         if (n == 0) return head ? head + spaces : 0;
         head += spaces + n;
     }
@@ -112,8 +112,9 @@ size_t maki_inserted_tail(maki_str text)
 {
     size_t tail = 0;
     for (;;) {
-        maki_str rest = maki_str_to(text, text.len - tail);
-        size_t spaces = spaces_at_end(rest), n = block_at_end(maki_str_to(rest, rest.len - spaces));
+        maki_str rest = maki_str_prefix(text, text.len - tail);
+        size_t spaces = spaces_at_end(rest),
+               n = block_at_end(maki_str_prefix(rest, rest.len - spaces));
         if (n == 0) return tail ? tail + spaces : 0;
         tail += spaces + n;
     }
@@ -121,17 +122,17 @@ size_t maki_inserted_tail(maki_str text)
 
 maki_str maki_inserted_none(maki_str text)
 {
-    text = maki_str_from(text, maki_inserted_head(text));
-    text = maki_str_to(text, text.len - maki_inserted_tail(text));
-    text = maki_str_from(text, spaces_at_start(text));
-    text = maki_str_to(text, text.len - spaces_at_end(text));
+    text = maki_str_skip(text, maki_inserted_head(text));
+    text = maki_str_prefix(text, text.len - maki_inserted_tail(text));
+    text = maki_str_skip(text, spaces_at_start(text));
+    text = maki_str_prefix(text, text.len - spaces_at_end(text));
     for (size_t i = 0; i < COUNT(person); i++) {
         if (!maki_str_starts(text, person[i].open)) continue;
-        maki_str words = maki_str_from(text, person[i].open.len);
+        maki_str words = maki_str_skip(text, person[i].open.len);
         size_t end = find(words, person[i].close);
-        words = maki_str_to(words, end == SIZE_MAX ? words.len : end);
-        words = maki_str_from(words, spaces_at_start(words));
-        return maki_str_to(words, words.len - spaces_at_end(words));
+        words = maki_str_prefix(words, end == SIZE_MAX ? words.len : end);
+        words = maki_str_skip(words, spaces_at_start(words));
+        return maki_str_prefix(words, words.len - spaces_at_end(words));
     }
     return text;
 }

@@ -56,7 +56,7 @@ static maki_str name_of(const maki_assembled *f)
 static maki_assembled *find_field(const maki_json_assembler *ja, maki_str name)
 {
     for (size_t i = 0; i < ja->count; i++) {
-        if (maki_str_is(name_of(&ja->fields[i]), name)) return &ja->fields[i];
+        if (maki_str_equal(name_of(&ja->fields[i]), name)) return &ja->fields[i];
     }
     return NULL;
 }
@@ -87,7 +87,7 @@ void maki_json_assembler_start(maki_json_assembler *ja, maki_str object)
 {
     maki_spool_clear(&ja->initial);
     *ja->byte_count += object.len;
-    maki_sticky_add(ja->failure, &ja->initial, object);
+    maki_sticky_spool_add(ja->failure, &ja->initial, object);
 }
 
 void maki_json_assembler_add(maki_json_assembler *ja, maki_json_assembler_kind kind, maki_str name,
@@ -100,12 +100,12 @@ void maki_json_assembler_add(maki_json_assembler *ja, maki_json_assembler_kind k
         f->kind = kind;
     }
     bool text = kind == MAKI_ASSEMBLE_TEXT || kind == MAKI_ASSEMBLE_JSON;
-    if (text) value = maki_is_string(value) ? maki_json_inside(value) : (maki_str){ "", 0 };
+    if (text) value = maki_is_string(value) ? maki_json_strip_quotes(value) : (maki_str){ "", 0 };
     if (kind == MAKI_ASSEMBLE_VALUE) maki_spool_clear(&f->value);
     if (kind == MAKI_ASSEMBLE_LIST && f->value.size)
-        maki_sticky_add(ja->failure, &f->value, MAKI_LIT(","));
+        maki_sticky_spool_add(ja->failure, &f->value, MAKI_LIT(","));
     *ja->byte_count += value.len;
-    maki_sticky_add(ja->failure, &f->value, value);
+    maki_sticky_spool_add(ja->failure, &f->value, value);
 }
 
 void maki_json_assembler_merge(maki_json_assembler *ja, maki_str object, const char *except)
@@ -138,7 +138,8 @@ bool maki_json_assembler_has(const maki_json_assembler *ja, maki_str name)
 bool maki_json_assembler_any(const maki_json_assembler *ja, maki_str except)
 {
     for (size_t i = 0; i < ja->count; i++) {
-        if (ja->fields[i].value.size && !maki_str_is(name_of(&ja->fields[i]), except)) return true;
+        if (ja->fields[i].value.size && !maki_str_equal(name_of(&ja->fields[i]), except))
+            return true;
     }
     return false;
 }
@@ -146,7 +147,7 @@ bool maki_json_assembler_any(const maki_json_assembler *ja, maki_str except)
 maki_str maki_json_assembler_get(maki_json_assembler *ja, maki_str name)
 {
     maki_assembled *f = find_field(ja, name);
-    return f ? maki_sticky_text(ja->failure, &f->value) : (maki_str){ "", 0 };
+    return f ? maki_sticky_spool_text(ja->failure, &f->value) : (maki_str){ "", 0 };
 }
 
 /* ---- writing ------------------------------------------------------------------------------------------ */
@@ -159,8 +160,8 @@ static void write_json(maki_json_assembler *ja, maki_jw *w, maki_str key, maki_s
     static const maki_json_scan_options options = { .max_depth = DEPTH_MAX };
     maki_spool text = maki_spool_new(ja->env, FIELD_MEMORY);
     maki_sticky_set(ja->failure,
-                    maki_json_text_to(escaped, maki_spool_sink(&text), ja->failure->err));
-    maki_str json = maki_sticky_text(ja->failure, &text);
+                    maki_json_unescape_to(escaped, maki_spool_sink(&text), ja->failure->err));
+    maki_str json = maki_sticky_spool_text(ja->failure, &text);
     if (json.len && maki_json_scan_text(json, &options, NULL) == MAKI_OK) {
         maki_write_field(w, key, json);
     } else {
@@ -174,7 +175,8 @@ static void write_json(maki_json_assembler *ja, maki_jw *w, maki_str key, maki_s
 static void write_assembled(maki_json_assembler *ja, maki_jw *w, maki_assembled *f, maki_str key,
                             maki_str before)
 {
-    maki_str value = maki_sticky_text(ja->failure, &f->value), open = { "", 0 }, close = { "", 0 };
+    maki_str value = maki_sticky_spool_text(ja->failure, &f->value), open = { "", 0 },
+             close = { "", 0 };
     if (f->kind == MAKI_ASSEMBLE_JSON) {
         write_json(ja, w, key, before, value);
         return;
@@ -186,7 +188,7 @@ static void write_assembled(maki_json_assembler *ja, maki_jw *w, maki_assembled 
         open = MAKI_LIT("["), close = MAKI_LIT("]"), continues = maki_is_array(before);
     maki_write_field(w, key, open);
     if (continues) {
-        maki_jw_bytes(w, maki_json_inside(before));
+        maki_jw_bytes(w, maki_json_strip_quotes(before));
         bool has_items = maki_json_count(before) > 0;
         if (has_items && value.len) maki_jw_bytes(w, MAKI_LIT(","));
     }
@@ -196,7 +198,7 @@ static void write_assembled(maki_json_assembler *ja, maki_jw *w, maki_assembled 
 
 void maki_json_assembler_write(maki_json_assembler *ja, maki_jw *w, const char *except)
 {
-    maki_str initial = maki_sticky_text(ja->failure, &ja->initial), value;
+    maki_str initial = maki_sticky_spool_text(ja->failure, &ja->initial), value;
     MAKI_JSON_EACH(item, maki_json_items(initial)) {
         maki_assembled *f = find_field(ja, item.key);
         if (maki_key_in(item.key, except)) continue;

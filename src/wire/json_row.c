@@ -19,7 +19,7 @@ bool maki_key_in(maki_str key, const char *names)
     bool escaped = memchr(key.ptr, '\\', key.len) != NULL;
     while (*names) {
         maki_str name = { names, strcspn(names, " ") };
-        if (escaped ? maki_json_key_is(key, name) : maki_str_is(key, name)) return true;
+        if (escaped ? maki_json_key_is(key, name) : maki_str_equal(key, name)) return true;
         names += name.len + (names[name.len] == ' ');
     }
     return false;
@@ -29,7 +29,7 @@ bool maki_key_in(maki_str key, const char *names)
 static size_t find_name(maki_str key, const maki_str *names, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        if (maki_str_is(key, names[i]))
+        if (maki_str_equal(key, names[i]))
             return i; /* names have no backslash, so neither has the key */
     }
     size_t i = memchr(key.ptr, '\\', key.len) ? 0 : count;
@@ -126,7 +126,7 @@ void maki_write_original(maki_jw *w, maki_str object, const char *except)
 {
     if (!maki_has_rest(object, except)) return;
     maki_jw_key(w, MAKI_LIT("original"));
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     maki_write_rest(w, object, except);
     maki_jw_end_object(w);
 }
@@ -163,7 +163,7 @@ void maki_write_call_id(maki_jw *w, maki_str name, uint32_t nth)
     int n = snprintf(number, sizeof number, "_%u\"", (unsigned)nth);
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\"call_"));
-    maki_jw_bytes(w, maki_json_inside(name));
+    maki_jw_bytes(w, maki_json_strip_quotes(name));
     maki_jw_bytes(w, (maki_str){ number, (size_t)n });
 }
 

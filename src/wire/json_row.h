@@ -48,7 +48,7 @@ static inline maki_json_iter maki_array_items(maki_str value)
 static inline maki_str maki_trim_space(maki_str text)
 {
     while (text.len && memchr(" \t\r\n", text.ptr[0], 4))
-        text = maki_str_from(text, 1);
+        text = maki_str_skip(text, 1);
     while (text.len && memchr(" \t\r\n", text.ptr[text.len - 1], 4))
         text.len--;
     return text;

@@ -43,7 +43,7 @@ static bool lacks_ids(maki_str message)
 static void write_call(maki_jw *w, maki_str call, maki_name_counter *counter)
 {
     uint32_t nth = maki_name_counter_next(counter, name_of(call));
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     if (maki_json_string(call, "id").len == 0) {
         maki_jw_key(w, MAKI_LIT("id"));
         maki_write_call_id(w, name_of(call), nth);
@@ -57,7 +57,7 @@ static maki_status emit_calls(maki_request_reader *r, maki_str message)
     maki_name_counter counter = { 0 };
     maki_jw w;
     maki_request_reader_begin(r, &w);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_write_rest(&w, message, "tool_calls");
     maki_jw_print(&w, "'tool_calls':[");
     MAKI_JSON_EACH(call, calls_of(message))
@@ -92,7 +92,7 @@ static maki_status emit_result(maki_request_reader *r, maki_str message)
         lookup.nth_of_name += lookup.name.len && name.len && maki_json_same_text(name, lookup.name);
     }
     maki_request_reader_begin(r, &w);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_write_rest(&w, message, "");
     maki_jw_key(&w, MAKI_LIT("tool_call_id"));
     maki_write_result_call_id(&w, calls, next_call, &lookup);
@@ -235,7 +235,7 @@ const maki_protocol_spec maki_ollama_protocol = {
     .on_body = on_chat_event,
     .on_end = on_end,
     .usage = usage,
-    .writing = &maki_ollama_writing,
+    .request_format = &maki_ollama_request_format,
 };
 
 const maki_protocol_spec maki_generate_protocol = {

@@ -204,7 +204,7 @@ static void on_end(maki_wire_reply *r)
     maki_json_assembler_write(&r->message, &w,
                               "role content function_call.name function_call.arguments");
     write_function_call(r, &w);
-    if (calls.len) maki_jw_print(&w, "'tool_calls':[%v]", maki_str_to(calls, calls.len - 1));
+    if (calls.len) maki_jw_print(&w, "'tool_calls':[%v]", maki_str_prefix(calls, calls.len - 1));
     maki_jw_end_object(&w);
     maki_reply_end_row(r, &w);
 }
@@ -237,5 +237,5 @@ const maki_protocol_spec maki_chat_protocol = {
     .on_body = on_body,
     .on_end = on_end,
     .usage = usage,
-    .writing = &maki_chat_writing,
+    .request_format = &maki_chat_request_format,
 };

@@ -193,18 +193,18 @@ static void assemble_blocks(maki_wire_reply *r, maki_open_part *part, maki_str f
     };
     maki_spool list = maki_spool_new(r->env, 32 << 10);
     maki_jw w;
-    maki_sticky_begin(&r->failure, maki_spool_sink(&list), &w);
-    maki_jw_array(&w);
+    maki_sticky_jw_begin(&r->failure, maki_spool_sink(&list), &w);
+    maki_jw_begin_array(&w);
     for (size_t i = 0; i < sizeof blocks / sizeof blocks[0]; i++) {
         maki_str text = maki_json_assembler_get(&part->nested, blocks[i].source);
-        if (text.len == 0 || !maki_str_is(blocks[i].field, field)) continue;
+        if (text.len == 0 || !maki_str_equal(blocks[i].field, field)) continue;
         maki_jw_print(&w, "{'type':%s", blocks[i].type);
         maki_jw_key(&w, blocks[i].text);
         maki_jw_print(&w, "%q}", text);
     }
     maki_jw_end_array(&w);
-    maki_sticky_end(&r->failure, &w, MAKI_LIT(""));
-    maki_str json = maki_sticky_text(&r->failure, &list);
+    maki_sticky_jw_end(&r->failure, &w, MAKI_LIT(""));
+    maki_str json = maki_sticky_spool_text(&r->failure, &list);
     if (json.len > 2) maki_json_assembler_add(&part->fields, MAKI_ASSEMBLE_VALUE, field, json);
     maki_spool_free(&list);
 }
@@ -230,16 +230,16 @@ static void on_end(maki_wire_reply *r)
     MAKI_JSON_EACH(item, maki_items_iter(maki_reply_blocks(r))) {
         if (!maki_is_object(item.value)) continue;
         if (maki_item_is_reasoning(item.value)) {
-            maki_sticky_add(&r->failure, &reasoning, item.value);
-            maki_sticky_add(&r->failure, &reasoning, MAKI_LIT(","));
+            maki_sticky_spool_add(&r->failure, &reasoning, item.value);
+            maki_sticky_spool_add(&r->failure, &reasoning, MAKI_LIT(","));
             continue;
         }
         maki_reply_begin_row(r, &w);
-        maki_item_write_row(&w, item.value, maki_sticky_text(&r->failure, &reasoning));
+        maki_item_write_row(&w, item.value, maki_sticky_spool_text(&r->failure, &reasoning));
         maki_reply_end_row(r, &w);
         maki_spool_clear(&reasoning);
     }
-    maki_str rest = maki_sticky_text(&r->failure, &reasoning);
+    maki_str rest = maki_sticky_spool_text(&r->failure, &reasoning);
     if (rest.len) {
         maki_reply_begin_row(r, &w);
         maki_item_write_reasoning(&w, rest);
@@ -280,5 +280,5 @@ const maki_protocol_spec maki_responses_protocol = {
     .on_end = on_end,
     .usage = usage,
     .continues_by_id = true,
-    .writing = &maki_responses_writing,
+    .request_format = &maki_responses_request_format,
 };

@@ -54,8 +54,8 @@ static bool space_char(char c)
 static bool match_part(const char *p, size_t n, maki_str text, size_t pos, size_t *end)
 {
     for (size_t i = 0; i < n; i++) {
-        bool before = pos > 0 && maki_is_word(text.ptr[pos - 1]);
-        bool after = pos < text.len && maki_is_word(text.ptr[pos]);
+        bool before = pos > 0 && maki_is_word_char(text.ptr[pos - 1]);
+        bool after = pos < text.len && maki_is_word_char(text.ptr[pos]);
         if (p[i] == '<' || p[i] == '>') {
             if (before == after) return false;
         } else if (p[i] == ' ') {
@@ -102,7 +102,8 @@ bool maki_overflow_matches(maki_str message, unsigned known)
             matches(rows[i].pattern, message, rows[i].applies_to == MAKI_OVERFLOW_ANTHROPIC))
             return true;
     }
-    return known & MAKI_OVERFLOW_REFUSED && maki_str_has(message, maki_str_of(cerebras_message));
+    return known & MAKI_OVERFLOW_REFUSED &&
+           maki_str_contains(message, maki_str_of(cerebras_message));
 }
 
 /* ---- the reference operation ------------------------------------------------------------------------------------ */

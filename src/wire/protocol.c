@@ -29,10 +29,10 @@ bool maki_protocol_next(maki_protocol *protocol)
     return (unsigned)*protocol < PROTOCOLS;
 }
 
-maki_protocol maki_protocol_named(maki_str name)
+maki_protocol maki_protocol_parse(maki_str name)
 {
     for (maki_protocol p = MAKI_WIRE_NONE; maki_protocol_next(&p);) {
-        if (maki_str_is(name, maki_str_of(specs[p]->name))) return p;
+        if (maki_str_equal(name, maki_str_of(specs[p]->name))) return p;
     }
     return MAKI_WIRE_NONE;
 }

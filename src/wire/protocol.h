@@ -7,10 +7,10 @@
 
 #include "base/json_print.h"
 #include "token/tool_list.h"
+#include "wire/message_writer_internal.h"
 #include "wire/read.h"
 #include "wire/reply.h"
 #include "wire/request_fields.h"
-#include "wire/write_internal.h"
 
 /* A path of the API, as a pattern: a star matches one segment or a part of it. */
 typedef struct maki_api_path {
@@ -26,7 +26,7 @@ typedef struct maki_window_query {
     uint64_t (*read)(maki_str answer, maki_str model); /* 0: unknown */
 } maki_window_query;
 
-typedef struct maki_protocol_writing maki_protocol_writing;
+typedef struct maki_request_format maki_request_format;
 
 enum { MAKI_WINDOW_MAX = 1000000000 }; /* tokens; a larger value is not a window */
 
@@ -64,23 +64,24 @@ struct maki_protocol_spec {
     maki_wire_usage (*usage)(maki_str usage); /* an object */
     bool continues_by_id;                     /* a request may name the reply that it continues */
 
-    const maki_protocol_writing *writing; /* NULL: requests are only read, not written (generate) */
+    const maki_request_format
+        *request_format; /* NULL: requests are only read, not written (generate) */
 };
 
 /* Where the system prompt goes. */
-typedef enum maki_system_place {
+typedef enum maki_system_location {
     MAKI_SYSTEM_IN_MESSAGES, /* as messages */
     MAKI_SYSTEM_STRING, /* one string in the field `system_field`; system messages of the log stay messages */
-    MAKI_SYSTEM_LIST /* a list apart from the messages, between `system_prefix` and `system_suffix` */
-} maki_system_place;
+    MAKI_SYSTEM_SEPARATE /* a list apart from the messages, between `system_prefix` and `system_suffix` */
+} maki_system_location;
 
 /* How a request is written.  Formats: base/json_print.h. */
-struct maki_protocol_writing {
+struct maki_request_format {
     maki_message_format format; /* of messages */
     size_t id_max;              /* characters of an id; 0: no limit */
     bool ids_unique;            /* ids must be unique in a request */
     bool ids_alphanumeric;      /* only letters, digits, _ and - */
-    maki_system_place system_place;
+    maki_system_location system_location;
     const char *system_field, *system_prefix, *system_suffix;
     bool system_blocks; /* items of the list are blocks with a type */
     bool old_functions; /* it has the older form of tools (maki_request.functions) */
@@ -100,10 +101,10 @@ const maki_protocol_spec *maki_protocol_of(maki_protocol protocol);
 /* Advance to the next protocol, beginning with MAKI_WIRE_NONE; false: that was the last. */
 bool maki_protocol_next(maki_protocol *protocol);
 /* MAKI_WIRE_NONE: unknown name. */
-maki_protocol maki_protocol_named(maki_str name);
+maki_protocol maki_protocol_parse(maki_str name);
 #define MAKI_DECLARE(NAME, name)                            \
     extern const maki_protocol_spec maki_##name##_protocol; \
-    extern const maki_protocol_writing maki_##name##_writing;
+    extern const maki_request_format maki_##name##_request_format;
 MAKI_PROTOCOL_MAP(MAKI_DECLARE)
 #undef MAKI_DECLARE
 

@@ -21,17 +21,17 @@ static uint64_t max_tokens_in(maki_str options)
  * session_id.  Either way the id follows "session_". */
 static maki_str session_in(maki_str user_id)
 {
-    maki_str text = maki_json_inside(user_id);
+    maki_str text = maki_json_strip_quotes(user_id);
     size_t start = maki_str_find_nocase(text, MAKI_LIT("session_"));
     if (start == text.len) return (maki_str){ "", 0 };
-    text = maki_str_from(text, start + strlen("session_"));
-    if (maki_str_starts(text, MAKI_LIT("id\\\""))) text = maki_str_from(text, 4);
+    text = maki_str_skip(text, start + strlen("session_"));
+    if (maki_str_starts(text, MAKI_LIT("id\\\""))) text = maki_str_skip(text, 4);
     while (text.len && strchr("\\\": ", text.ptr[0]))
-        text = maki_str_from(text, 1);
+        text = maki_str_skip(text, 1);
     size_t n = 0;
     while (n < text.len && text.ptr[n] != '"' && text.ptr[n] != '\\' && text.ptr[n] != ',')
         n++;
-    return maki_str_to(text, n);
+    return maki_str_prefix(text, n);
 }
 
 static maki_str client_id_in(maki_str metadata)
@@ -39,7 +39,7 @@ static maki_str client_id_in(maki_str metadata)
     maki_str id = maki_json_string(metadata, "user_id");
     if (id.len) id = session_in(id);
     maki_str other = maki_member_any(metadata, "session_id sessionId conversation_id thread_id");
-    if (!id.len && maki_is_string(other) && other.len > 2) id = maki_json_inside(other);
+    if (!id.len && maki_is_string(other) && other.len > 2) id = maki_json_strip_quotes(other);
     return id;
 }
 
@@ -72,7 +72,7 @@ static maki_status set_field(maki_request_reader *r, maki_field field, maki_str 
         if (id.len && m->client_id.len == 0) SET_SPAN(m->client_id, id);
         break;
     case MAKI_FIELD_CLIENT_ID:
-        if (maki_is_string(value)) id = maki_json_inside(value);
+        if (maki_is_string(value)) id = maki_json_strip_quotes(value);
         SET_SPAN(m->client_id, id);
         break;
     case MAKI_FIELD_PREVIOUS:
@@ -218,7 +218,7 @@ static maki_status read_fields(maki_request_reader *r, maki_json_iter *c)
     maki_json_item key, value;
     maki_status st = MAKI_OK;
     while (st == MAKI_OK && maki_json_next(c, &key)) {
-        maki_str name = maki_json_inside(key.value);
+        maki_str name = maki_json_strip_quotes(key.value);
         skip_chars(c, " \t\r\n:");
         if (messages.len && maki_json_key_is(name, messages)) {
             st = read_messages(r, c);
@@ -240,7 +240,7 @@ static maki_status check_json(maki_request_reader *r)
         maki_json_scan_resume(&scan, &plain, start, "{[");
     else
         maki_json_scan_init(&scan, &plain);
-    maki_status st = maki_json_scan_push(&scan, maki_str_from(r->body, start), r->err);
+    maki_status st = maki_json_scan_push(&scan, maki_str_skip(r->body, start), r->err);
     if (st == MAKI_OK) st = maki_json_scan_end(&scan, r->err);
     if (st == MAKI_TOOBIG) return maki_fail(r->err, MAKI_INVALID, "the request is nested too deep");
     return st;

@@ -23,12 +23,12 @@ static bool is_space(char c)
 }
 
 /* A complete tag: does it open or close a reminder?  False: the text of the user begins with it. */
-static bool end_tag(reminder_scanner *s)
+static bool finish_tag(reminder_scanner *s)
 {
     maki_str tag = { s->tag, s->tag_len };
     s->tag_len = 0;
     if (s->row) {
-        if (maki_str_is(tag, s->row->close)) {
+        if (maki_str_equal(tag, s->row->close)) {
             s->row = NULL;
             s->end = s->at;
         }
@@ -37,7 +37,7 @@ static bool end_tag(reminder_scanner *s)
     size_t count;
     const maki_inserted_tags *rows = maki_inserted_table(&count);
     for (size_t i = 0; i < count; i++) {
-        if (rows[i].temporary && maki_str_is(tag, rows[i].open)) s->row = &rows[i];
+        if (rows[i].temporary && maki_str_equal(tag, rows[i].open)) s->row = &rows[i];
     }
     return s->row != NULL;
 }
@@ -53,7 +53,7 @@ static bool add_byte(reminder_scanner *s, char c)
             return s->row != NULL;
         }
         s->tag[s->tag_len++] = c;
-        return c != '>' || end_tag(s);
+        return c != '>' || finish_tag(s);
     }
     if (s->row) return true;
     if (is_space(c) && s->end) s->end = s->at;
@@ -73,8 +73,8 @@ uint64_t maki_reminders_len(maki_str text)
 {
     reminder_scanner s = { .at = 0 };
     if (text.len < 2) return 0;
-    maki_str escaped = maki_json_inside(text);
+    maki_str escaped = maki_json_strip_quotes(text);
     if (escaped.len == 0 || !strchr("<\\ \t", escaped.ptr[0])) return 0; /* most texts */
-    (void)maki_json_text_to(escaped, (maki_sink){ add_bytes, &s }, NULL);
+    (void)maki_json_unescape_to(escaped, (maki_sink){ add_bytes, &s }, NULL);
     return s.end;
 }

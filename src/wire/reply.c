@@ -46,8 +46,9 @@ maki_status maki_wire_reply_open(const maki_env *env, maki_protocol protocol, in
                             .row_text = maki_spool_new(env, BODY_MEMORY),
                             .usage_json = maki_spool_new(env, BODY_MEMORY) };
     bool error = http_status >= 400; /* its body is one value, whatever the Content-Type */
-    if (!error && maki_str_has_nocase(type, MAKI_LIT("event-stream"))) r->form = MAKI_FORM_EVENTS;
-    if (!error && maki_str_has_nocase(type, MAKI_LIT("ndjson"))) r->form = MAKI_FORM_LINES;
+    if (!error && maki_str_contains_nocase(type, MAKI_LIT("event-stream")))
+        r->form = MAKI_FORM_EVENTS;
+    if (!error && maki_str_contains_nocase(type, MAKI_LIT("ndjson"))) r->form = MAKI_FORM_LINES;
     *out = r;
     return MAKI_OK;
 }
@@ -147,15 +148,15 @@ maki_open_part *maki_reply_add_part(maki_wire_reply *r, uint64_t index)
 void maki_reply_add_block(maki_wire_reply *r, maki_str value)
 {
     r->message_bytes += value.len;
-    maki_sticky_add(&r->failure, &r->blocks, value);
-    maki_sticky_add(&r->failure, &r->blocks, MAKI_LIT(","));
+    maki_sticky_spool_add(&r->failure, &r->blocks, value);
+    maki_sticky_spool_add(&r->failure, &r->blocks, MAKI_LIT(","));
 }
 
 static void write_part(maki_wire_reply *r, maki_open_part *part)
 {
     maki_jw w;
-    maki_sticky_begin(&r->failure, maki_spool_sink(&r->blocks), &w);
-    maki_jw_object(&w);
+    maki_sticky_jw_begin(&r->failure, maki_spool_sink(&r->blocks), &w);
+    maki_jw_begin_object(&w);
     maki_json_assembler_write(&part->fields, &w, "");
     if (part->nested.count) {
         maki_jw_print(&w, "'function':{");
@@ -163,7 +164,7 @@ static void write_part(maki_wire_reply *r, maki_open_part *part)
         maki_jw_end_object(&w);
     }
     maki_jw_end_object(&w);
-    maki_sticky_end(&r->failure, &w, MAKI_LIT(","));
+    maki_sticky_jw_end(&r->failure, &w, MAKI_LIT(","));
 }
 
 void maki_reply_flush(maki_wire_reply *r, bool all)
@@ -179,7 +180,7 @@ void maki_reply_flush(maki_wire_reply *r, bool all)
 
 maki_str maki_reply_blocks(maki_wire_reply *r)
 {
-    return maki_sticky_text(&r->failure, &r->blocks);
+    return maki_sticky_spool_text(&r->failure, &r->blocks);
 }
 
 maki_json_iter maki_items_iter(maki_str items)
@@ -191,12 +192,12 @@ maki_json_iter maki_items_iter(maki_str items)
 
 void maki_reply_begin_row(maki_wire_reply *r, maki_jw *w)
 {
-    maki_sticky_begin(&r->failure, maki_row_sink(&r->row_text), w);
+    maki_sticky_jw_begin(&r->failure, maki_row_sink(&r->row_text), w);
 }
 
 void maki_reply_end_row(maki_wire_reply *r, maki_jw *w)
 {
-    maki_sticky_end(&r->failure, w, MAKI_LIT(""));
+    maki_sticky_jw_end(&r->failure, w, MAKI_LIT(""));
     void *rows = maki_array_grow(r->env->alloc, r->row_ranges, r->row_count, &r->row_capacity,
                                  sizeof *r->row_ranges);
     if (rows)
@@ -228,7 +229,7 @@ static bool is_json(maki_str *text)
 
 static void handle_event(maki_wire_reply *r, maki_str text)
 {
-    if (maki_str_is(maki_trim_space(text), MAKI_LIT("[DONE]"))) {
+    if (maki_str_equal(maki_trim_space(text), MAKI_LIT("[DONE]"))) {
         r->complete = true;
     } else if (!is_json(&text) || !maki_is_object(text)) {
         r->invalid = r->invalid || !r->at_end;
@@ -254,7 +255,7 @@ static maki_str skip_event(maki_wire_reply *r, maki_str bytes)
         char c = bytes.ptr[i];
         if (c == '\n' && r->line_start) {
             r->skipping = false;
-            return maki_str_from(bytes, i + 1);
+            return maki_str_skip(bytes, i + 1);
         }
         if (c != '\r') r->line_start = c == '\n';
     }
@@ -272,8 +273,8 @@ static void add_events(maki_wire_reply *r, maki_str bytes)
 {
     while (r->failure.status == MAKI_OK && bytes.len) {
         if (r->skipping) bytes = skip_event(r, bytes);
-        maki_str slice = maki_str_to(bytes, bytes.len < SLICE ? bytes.len : SLICE);
-        bytes = maki_str_from(bytes, slice.len);
+        maki_str slice = maki_str_prefix(bytes, bytes.len < SLICE ? bytes.len : SLICE);
+        bytes = maki_str_skip(bytes, slice.len);
         maki_status st = maki_sse_feed(&r->sse, slice, on_event, r, r->failure.err);
         if (st != MAKI_TOOBIG || r->failure.status != MAKI_OK) {
             maki_sticky_set(&r->failure, st);
@@ -290,7 +291,7 @@ static void add_events(maki_wire_reply *r, maki_str bytes)
 /* The current line is complete. */
 static void end_line(maki_wire_reply *r)
 {
-    maki_str line = maki_sticky_text(&r->failure, &r->body);
+    maki_str line = maki_sticky_spool_text(&r->failure, &r->body);
     if (maki_trim_space(line).len) handle_event(r, line);
     if (r->body.memory.capacity > IDLE_BUFFER_MAX)
         maki_spool_free(&r->body);
@@ -307,7 +308,7 @@ static void add_lines(maki_wire_reply *r, maki_str bytes)
             abandon(r);
             maki_spool_clear(&r->body);
         } else {
-            maki_sticky_add(&r->failure, &r->body, part);
+            maki_sticky_spool_add(&r->failure, &r->body, part);
         }
         if (ended) end_line(r);
     }
@@ -324,7 +325,7 @@ maki_status maki_wire_reply_add(maki_wire_reply *r, maki_str bytes, maki_err *er
         abandon(r);
         maki_spool_free(&r->body);
     } else {
-        maki_sticky_add(&r->failure, &r->body, bytes);
+        maki_sticky_spool_add(&r->failure, &r->body, bytes);
     }
     return r->failure.status;
 }
@@ -368,11 +369,11 @@ static void set_text_error(maki_wire_reply *r, maki_str text)
     maki_buf json = maki_buf_new(r->env->alloc, 8 * ERROR_TEXT_MAX);
     maki_jw w;
     size_t valid_len = 0;
-    text = maki_str_to(text, text.len < ERROR_TEXT_MAX ? text.len : ERROR_TEXT_MAX);
+    text = maki_str_prefix(text, text.len < ERROR_TEXT_MAX ? text.len : ERROR_TEXT_MAX);
     if (!maki_utf8_valid(text, &valid_len)) text.len = valid_len;
-    maki_sticky_begin(&r->failure, maki_buf_sink(&json), &w);
+    maki_sticky_jw_begin(&r->failure, maki_buf_sink(&json), &w);
     maki_jw_print(&w, "{'status':%i,'message':%s}", (int64_t)r->http_status, text);
-    maki_sticky_end(&r->failure, &w, MAKI_LIT(""));
+    maki_sticky_jw_end(&r->failure, &w, MAKI_LIT(""));
     maki_reply_set_meta(r, MAKI_META_ERROR, maki_buf_str(&json));
     maki_buf_free(&json);
 }
@@ -394,7 +395,7 @@ static void read_other_format(maki_wire_reply *r, maki_str text)
         return;
     }
     const char *newline = memchr(trimmed.ptr, '\n', trimmed.len);
-    maki_str line = maki_str_to(trimmed, newline ? (size_t)(newline - trimmed.ptr) : 0);
+    maki_str line = maki_str_prefix(trimmed, newline ? (size_t)(newline - trimmed.ptr) : 0);
     if (!newline || !is_json(&line)) {
         r->invalid =
             r->invalid || !maki_str_starts(trimmed, MAKI_LIT("{")); /* else it is truncated */
@@ -409,7 +410,7 @@ static void read_other_format(maki_wire_reply *r, maki_str text)
 
 static void read_whole_body(maki_wire_reply *r)
 {
-    maki_str text = maki_sticky_text(&r->failure, &r->body), value = text;
+    maki_str text = maki_sticky_spool_text(&r->failure, &r->body), value = text;
     if (r->failure.status != MAKI_OK || r->abandoned) return;
     bool json = is_json(&value);
     if (r->http_status >= 400 && json) {
@@ -447,7 +448,7 @@ static void read_to_end(maki_wire_reply *r)
 static void collect_rows(maki_wire_reply *r, maki_wire_result *out)
 {
     const maki_alloc *alloc = r->env->alloc;
-    maki_str text = maki_sticky_text(&r->failure, &r->row_text);
+    maki_str text = maki_sticky_spool_text(&r->failure, &r->row_text);
     if (r->failure.status != MAKI_OK || r->row_count == 0) return;
     if (r->row_text.size > MAKI_WIRE_ROW_MAX) {
         r->invalid = true;
@@ -470,12 +471,12 @@ static maki_str write_usage(maki_wire_reply *r)
 {
     maki_jw w;
     if (!r->usage.count) return (maki_str){ "", 0 };
-    maki_sticky_begin(&r->failure, maki_spool_sink(&r->usage_json), &w);
-    maki_jw_object(&w);
+    maki_sticky_jw_begin(&r->failure, maki_spool_sink(&r->usage_json), &w);
+    maki_jw_begin_object(&w);
     maki_json_assembler_write(&r->usage, &w, "");
     maki_jw_end_object(&w);
-    maki_sticky_end(&r->failure, &w, MAKI_LIT(""));
-    return maki_sticky_text(&r->failure, &r->usage_json);
+    maki_sticky_jw_end(&r->failure, &w, MAKI_LIT(""));
+    return maki_sticky_spool_text(&r->failure, &r->usage_json);
 }
 
 bool maki_wire_reply_is_complete(const maki_wire_reply *r)

@@ -7,7 +7,7 @@
 
 static const char *const level_names[] = { "", "off", "minimal", "low", "medium", "high" };
 
-maki_status maki_thinking_named(maki_str name, maki_thinking *out, maki_err *err)
+maki_status maki_thinking_parse(maki_str name, maki_thinking *out, maki_err *err)
 {
     size_t level = maki_str_index(name, "off|minimal|low|medium|high");
     if (level != SIZE_MAX) {
@@ -53,7 +53,7 @@ maki_reasoning maki_request_reasoning(const maki_request *r)
 
 bool maki_tool_choice_is(const maki_request *r, const char *word)
 {
-    return maki_str_is(r->tool_choice, maki_str_of(word));
+    return maki_str_equal(r->tool_choice, maki_str_of(word));
 }
 
 bool maki_tool_choice_is_name(const maki_request *r)

@@ -55,7 +55,7 @@ typedef struct maki_request {
 } maki_request;
 
 /* MAKI_INVALID: unknown level; the error lists the known ones. */
-maki_status maki_thinking_named(maki_str name, maki_thinking *out, maki_err *err);
+maki_status maki_thinking_parse(maki_str name, maki_thinking *out, maki_err *err);
 
 /* ---- for the files of the protocols ---------------------------------------------------------------------- */
 

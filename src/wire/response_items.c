@@ -17,7 +17,7 @@ static maki_str type_of(maki_str item)
 
 static bool ends_with(maki_str string, maki_str suffix)
 {
-    return maki_str_ends(maki_is_string(string) ? maki_json_inside(string) : string, suffix);
+    return maki_str_ends(maki_is_string(string) ? maki_json_strip_quotes(string) : string, suffix);
 }
 
 static bool is_message(maki_str item)
@@ -110,9 +110,10 @@ static void write_content(maki_jw *w, maki_str content, maki_str reasoning)
         maki_jw_raw(w, content);
         return;
     }
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     if (reasoning.len)
-        maki_jw_raw(w, maki_str_to(reasoning, reasoning.len - 1)); /* without the trailing comma */
+        maki_jw_raw(w,
+                    maki_str_prefix(reasoning, reasoning.len - 1)); /* without the trailing comma */
     if (maki_is_string(content)) {
         write_text(w, MAKI_LIT("{}"), content);
     } else if (maki_is_object(content)) {

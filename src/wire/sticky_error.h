@@ -12,14 +12,14 @@ typedef struct maki_sticky_error {
     maki_err *err;      /* of the current call */
 } maki_sticky_error;
 
-void maki_sticky_add(maki_sticky_error *failure, maki_spool *spool, maki_str bytes);
+void maki_sticky_spool_add(maki_sticky_error *failure, maki_spool *spool, maki_str bytes);
 /* The contents of a spool; len 0 after a failure. */
-maki_str maki_sticky_text(maki_sticky_error *failure, maki_spool *spool);
+maki_str maki_sticky_spool_text(maki_sticky_error *failure, maki_spool *spool);
 /* Record the status of another operation. */
 void maki_sticky_set(maki_sticky_error *failure, maki_status status);
 
 /* Write JSON into a sink with `w`: begin, write one value, end with the bytes after it. */
-void maki_sticky_begin(maki_sticky_error *failure, maki_sink sink, maki_jw *w);
-void maki_sticky_end(maki_sticky_error *failure, maki_jw *w, maki_str after);
+void maki_sticky_jw_begin(maki_sticky_error *failure, maki_sink sink, maki_jw *w);
+void maki_sticky_jw_end(maki_sticky_error *failure, maki_jw *w, maki_str after);
 
 #endif

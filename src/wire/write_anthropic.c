@@ -13,25 +13,25 @@ enum {
 
 static void begin_message(maki_wire_writer *wr)
 {
-    maki_jw_print(
-        wr->w, "{'role':%z,'content':", wr->open == MAKI_AUTHOR_ASSISTANT ? "assistant" : "user");
+    maki_jw_print(wr->w, "{'role':%z,'content':",
+                  wr->open_author == MAKI_AUTHOR_ASSISTANT ? "assistant" : "user");
 }
 
 /* The start of a message is written only when it is known whether it is a single string. */
 static void begin(maki_wire_writer *wr, maki_author author)
 {
     (void)author;
-    wr->single_string = true;
+    wr->message_is_string = true;
     maki_spool_clear(&wr->content);
 }
 
 static void end(maki_wire_writer *wr)
 {
-    if (!wr->single_string) {
+    if (!wr->message_is_string) {
         maki_jw_print(wr->w, "]}");
         return;
     }
-    maki_str string = maki_sticky_text(&wr->failure, &wr->content);
+    maki_str string = maki_sticky_spool_text(&wr->failure, &wr->content);
     if (string.len == 0) return;
     begin_message(wr);
     maki_jw_print(wr->w, "%v}", string);
@@ -46,11 +46,11 @@ static void write_text(maki_jw *w, maki_str text)
 static maki_jw *begin_blocks(maki_wire_writer *wr, maki_author author)
 {
     maki_writer_begin(wr, author);
-    if (!wr->single_string) return wr->w;
-    maki_str string = maki_sticky_text(&wr->failure, &wr->content);
-    wr->single_string = false;
+    if (!wr->message_is_string) return wr->w;
+    maki_str string = maki_sticky_spool_text(&wr->failure, &wr->content);
+    wr->message_is_string = false;
     begin_message(wr);
-    maki_jw_array(wr->w);
+    maki_jw_begin_array(wr->w);
     if (string.len) write_text(wr->w, string);
     return wr->w;
 }
@@ -112,7 +112,7 @@ static void write_block(maki_jw *w, const maki_content_part *part)
 {
     const struct native_row *native = native_of(part);
     if (native) {
-        maki_jw_object(w);
+        maki_jw_begin_object(w);
         maki_write_fields(w, part->block, part->text, native->fields);
         maki_jw_end_object(w);
     } else if (part->kind == MAKI_CONTENT_TEXT) {
@@ -137,10 +137,10 @@ static void write_call(maki_wire_writer *wr, maki_content_part *call)
 /* Buffer a part that may be the whole message, as a single string; false: it is not one. */
 static bool defer_string(maki_wire_writer *wr, const maki_content_part *part, maki_author author)
 {
-    bool single_string = part->kind == MAKI_CONTENT_TEXT && part->block.len == 0;
-    if (!single_string || wr->open == author || part->text.len > STRING_MAX) return false;
+    bool is_string = part->kind == MAKI_CONTENT_TEXT && part->block.len == 0;
+    if (!is_string || wr->open_author == author || part->text.len > STRING_MAX) return false;
     maki_writer_begin(wr, author);
-    maki_sticky_add(&wr->failure, &wr->content, part->text);
+    maki_sticky_spool_add(&wr->failure, &wr->content, part->text);
     return true;
 }
 
@@ -158,7 +158,7 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
 
 static void write_result_content(maki_jw *w, maki_str content)
 {
-    maki_content_parts parts = maki_content_parts_in(content);
+    maki_content_parts parts = maki_content_parts_of_content(content);
     maki_content_part part;
     bool any = false;
     if (maki_is_string(content)) {
@@ -197,7 +197,7 @@ static unsigned parse_number(maki_str *text)
     unsigned n = 0;
     while (text->len && text->ptr[0] >= '0' && text->ptr[0] <= '9' && n < 100000) {
         n = n * 10 + (unsigned)(text->ptr[0] - '0');
-        *text = maki_str_from(*text, 1);
+        *text = maki_str_skip(*text, 1);
     }
     return n;
 }
@@ -208,13 +208,13 @@ static bool has_adaptive_thinking(maki_str model)
 {
     maki_str rest = MAKI_LIT("claude-");
     if (!maki_str_starts(model, rest)) return false;
-    rest = maki_str_from(model, rest.len);
+    rest = maki_str_skip(model, rest.len);
     while (rest.len && rest.ptr[0] >= 'a' && rest.ptr[0] <= 'z')
-        rest = maki_str_from(rest, 1);
+        rest = maki_str_skip(rest, 1);
     if (rest.len == 0 || rest.ptr[0] != '-') return false;
-    rest = maki_str_from(rest, 1);
+    rest = maki_str_skip(rest, 1);
     unsigned major = parse_number(&rest);
-    if (rest.len && rest.ptr[0] == '-') rest = maki_str_from(rest, 1);
+    if (rest.len && rest.ptr[0] == '-') rest = maki_str_skip(rest, 1);
     unsigned minor = parse_number(&rest);
     if (minor >= 1000) minor = 0; /* a date */
     return major > 4 || (major == 4 && minor >= 6);
@@ -279,7 +279,7 @@ static void write_choice(maki_jw *w, const maki_request *r)
                       maki_tool_choice_is(r, "required") ? MAKI_LIT("any") : r->tool_choice);
 }
 
-const maki_protocol_writing maki_anthropic_writing = {
+const maki_request_format maki_anthropic_request_format = {
     .format = { .merges = true,
                 .begin = begin,
                 .end = end,
@@ -288,7 +288,7 @@ const maki_protocol_writing maki_anthropic_writing = {
                 .before_result = before_result },
     .ids_unique = true,
     .ids_alphanumeric = true,
-    .system_place = MAKI_SYSTEM_LIST,
+    .system_location = MAKI_SYSTEM_SEPARATE,
     .system_prefix = "'system':[",
     .system_suffix = "]",
     .system_blocks = true,

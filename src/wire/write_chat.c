@@ -60,18 +60,18 @@ static void write_part(maki_jw *w, const maki_content_part *part)
 static maki_str reasoning_field_of(const maki_wire_writer *wr, const maki_content_part *part)
 {
     static const maki_str content = { "reasoning_content", 17 }, not_sent = { "", 0 };
-    if (part->text.len <= 2 || wr->style.reasoning == MAKI_REASONING_REFUSED) return not_sent;
-    if (wr->style.reasoning == MAKI_REASONING_CONTENT) return content;
-    bool from_ollama = maki_str_is(part->field, MAKI_LIT("thinking"));
+    if (part->text.len <= 2 || wr->options.reasoning == MAKI_REASONING_REFUSED) return not_sent;
+    if (wr->options.reasoning == MAKI_REASONING_CONTENT) return content;
+    bool from_ollama = maki_str_equal(part->field, MAKI_LIT("thinking"));
     return from_ollama ? not_sent : part->field;
 }
 
 static void add_reasoning(maki_wire_writer *wr, const maki_content_part *part)
 {
     maki_str field = reasoning_field_of(wr, part);
-    if (field.len == 0 || (wr->reasoning_field.len && !maki_str_is(wr->reasoning_field, field)))
+    if (field.len == 0 || (wr->reasoning_field.len && !maki_str_equal(wr->reasoning_field, field)))
         return;
-    maki_writer_add_text(wr, &wr->thoughts, wr->reasoning_field.len == 0, part->text);
+    maki_writer_add_text(wr, &wr->reasoning, wr->reasoning_field.len == 0, part->text);
     wr->reasoning_field = field;
 }
 
@@ -81,15 +81,15 @@ static void add_text(maki_wire_writer *wr, const maki_content_part *part)
     maki_jw w;
     if (maki_is_blank(part->text)) return;
     if (wr->part_count++ == 0 && part->block.len == 0) {
-        wr->from_string = true;
-        maki_sticky_add(&wr->failure, &wr->content, part->text);
+        wr->content_is_string = true;
+        maki_sticky_spool_add(&wr->failure, &wr->content, part->text);
         return;
     }
-    if (wr->from_string) maki_sticky_add(&wr->failure, &wr->content, MAKI_LIT("},"));
-    wr->from_string = false;
-    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->content), &w);
+    if (wr->content_is_string) maki_sticky_spool_add(&wr->failure, &wr->content, MAKI_LIT("},"));
+    wr->content_is_string = false;
+    maki_sticky_jw_begin(&wr->failure, maki_spool_sink(&wr->content), &w);
     write_text(&w, part->text, part->cache);
-    maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
+    maki_sticky_jw_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
 static void write_function(maki_jw *w, const maki_pending_call *pending, maki_str input)
@@ -105,8 +105,8 @@ static void add_call(maki_wire_writer *wr, maki_content_part *call)
     maki_jw w;
     if (!pending) return;
     pending->call_offset = wr->calls.size;
-    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
-    if (wr->style.functions) {
+    maki_sticky_jw_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
+    if (wr->options.functions) {
         write_function(&w, pending, call->input);
     } else {
         maki_jw_print(&w, "{'id':%v,'type':'function','function':", pending->id);
@@ -114,7 +114,7 @@ static void add_call(maki_wire_writer *wr, maki_content_part *call)
         if (call->field.len) maki_write_rest(&w, call->block, "id type function index");
         maki_jw_end_object(&w);
     }
-    maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
+    maki_sticky_jw_end(&wr->failure, &w, MAKI_LIT(","));
     pending->call_len = wr->calls.size - pending->call_offset - 1;
 }
 
@@ -134,17 +134,17 @@ static void add_parts(maki_wire_writer *wr, const maki_content_parts *row)
 
 static void write_content(maki_wire_writer *wr)
 {
-    maki_str content = maki_sticky_text(&wr->failure, &wr->content);
+    maki_str content = maki_sticky_spool_text(&wr->failure, &wr->content);
     if (content.len == 0) {
         maki_jw_print(wr->w, "'content':null");
-    } else if (wr->from_string) {
+    } else if (wr->content_is_string) {
         maki_jw_print(wr->w, "'content':%v", content);
     } else {
         bool first_is_string = content.ptr[0] == '"'; /* the first text was stored as a string */
         maki_jw_print(wr->w, "'content':[");
         maki_jw_begin_value(wr->w);
         if (first_is_string) maki_jw_bytes(wr->w, MAKI_LIT("{\"type\":\"text\",\"text\":"));
-        maki_jw_bytes(wr->w, maki_str_to(content, content.len - 1));
+        maki_jw_bytes(wr->w, maki_str_prefix(content, content.len - 1));
         maki_jw_end_array(wr->w);
     }
 }
@@ -161,7 +161,7 @@ static void write_collected(maki_wire_writer *wr, const maki_content_parts *row)
                       row->audio);
     if (wr->reasoning_field.len) {
         maki_jw_key(wr->w, wr->reasoning_field);
-        maki_jw_print(wr->w, "%q", maki_sticky_text(&wr->failure, &wr->thoughts));
+        maki_jw_print(wr->w, "%q", maki_sticky_spool_text(&wr->failure, &wr->reasoning));
     }
     maki_writer_clear_message(wr);
 }
@@ -169,7 +169,7 @@ static void write_collected(maki_wire_writer *wr, const maki_content_parts *row)
 /* Write the calls of the turn; in the older form they are written with their results. */
 static void end_calls(maki_wire_writer *wr)
 {
-    if (wr->style.functions) return;
+    if (wr->options.functions) return;
     write_collected(wr, NULL);
     maki_writer_write_items(wr, "tool_calls", &wr->calls);
     maki_jw_end_object(wr->w);
@@ -177,8 +177,8 @@ static void end_calls(maki_wire_writer *wr)
 
 static void before_result(maki_wire_writer *wr, const maki_pending_call *pending)
 {
-    if (!wr->style.functions) return;
-    maki_str calls = maki_sticky_text(&wr->failure, &wr->calls);
+    if (!wr->options.functions) return;
+    maki_str calls = maki_sticky_spool_text(&wr->failure, &wr->calls);
     write_collected(wr, NULL); /* the text goes with the first call */
     if (calls.len)
         calls = (maki_str){ calls.ptr + pending->call_offset, (size_t)pending->call_len };
@@ -201,28 +201,28 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
     size_t count = 0;
-    bool single_string = true; /* the content is a single string */
+    bool is_string = true; /* the content is a single string */
     if (author == MAKI_AUTHOR_ASSISTANT) {
         write_assistant_row(wr, row);
         return;
     }
     while (maki_row_parts_next(&iter, &part)) {
         if (is_supported(&part, author))
-            single_string = count++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
+            is_string = count++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
     }
     if (count == 0) return;
     iter = maki_row_parts_of(wr, row);
     if (author != MAKI_AUTHOR_SYSTEM) wr->any_message = true;
-    maki_jw_print(wr->w, single_string ? "{'role':%v,'content':" : "{'role':%v,'content':[",
+    maki_jw_print(wr->w, is_string ? "{'role':%v,'content':" : "{'role':%v,'content':[",
                   author == MAKI_AUTHOR_SYSTEM ? row->role : MAKI_LIT("\"user\""));
     while (maki_row_parts_next(&iter, &part)) {
         if (!is_supported(&part, author)) continue;
-        if (single_string)
+        if (is_string)
             maki_jw_raw(wr->w, part.text);
         else
             write_part(wr->w, &part);
     }
-    if (!single_string) maki_jw_end_array(wr->w);
+    if (!is_string) maki_jw_end_array(wr->w);
     maki_jw_print(wr->w, "'name':%v}", /* of a result it would be the tool's name */
                   row->is_result ? MAKI_LIT("") : row->name);
 }
@@ -232,14 +232,14 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
 /* A string, or text parts: the API accepts no images here. */
 static void write_result_content(maki_jw *w, maki_str content)
 {
-    maki_content_parts parts = maki_content_parts_in(content);
+    maki_content_parts parts = maki_content_parts_of_content(content);
     maki_content_part part;
     bool any = false;
     if (!maki_is_array(content)) {
         maki_write_content_text(w, content);
         return;
     }
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     while (maki_content_parts_next(&parts, &part)) {
         bool image = part.kind == MAKI_CONTENT_IMAGE;
         if (part.kind != MAKI_CONTENT_TEXT && !image) continue;
@@ -253,7 +253,7 @@ static void write_result_content(maki_jw *w, maki_str content)
 static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
                          const maki_content_part *part)
 {
-    if (wr->style.functions) {
+    if (wr->options.functions) {
         maki_jw_print(w, "{'role':'function','name':%v,'content':", pending->name);
         maki_write_content_text(w, part->content);
     } else {
@@ -320,7 +320,7 @@ static void write_choice(maki_jw *w, const maki_request *r)
         maki_jw_print(w, "{'type':'function','function':{'name':%s}}", r->tool_choice);
 }
 
-const maki_protocol_writing maki_chat_writing = {
+const maki_request_format maki_chat_request_format = {
     .format = { .write_row = write_row,
                 .end_calls = end_calls,
                 .write_result = write_result,

@@ -59,7 +59,7 @@ static void write_media(maki_jw *w, const maki_content_part *part)
 static void write_signature(maki_wire_writer *wr, const maki_content_part *call)
 {
     bool has_signature = maki_gemini_signature(call->original).len > 0;
-    if (!has_signature && wr->style.sign_calls && wr->pending_count == 1)
+    if (!has_signature && wr->options.sign_calls && wr->pending_count == 1)
         maki_jw_print(wr->w, "'thoughtSignature':'skip_thought_signature_validator'");
 }
 
@@ -119,7 +119,7 @@ static void write_response(maki_jw *w, const maki_content_part *part, maki_str o
     bool has_field = iter.object && maki_json_next(&iter, &text_field);
     bool object = original_response.len && !has_field && maki_is_string(part->content);
     if (object && maki_write_parsed_object(w, part->content)) return;
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     maki_jw_key(w, has_field     ? text_field.key
                    : part->error ? MAKI_LIT("error")
                                  : MAKI_LIT("output"));
@@ -145,7 +145,7 @@ static void write_thinking(maki_jw *w, const maki_request *r)
 {
     static const int64_t budgets[] = { 0, 0, 512, 1024, 8192, 24576 };
     bool levels = maki_str_starts(r->model, MAKI_LIT("gemini-3")), on = maki_request_thinks(r);
-    bool pro = maki_str_has(r->model, MAKI_LIT("-pro"));
+    bool pro = maki_str_contains(r->model, MAKI_LIT("-pro"));
     if (!on && (levels || pro)) return;
     maki_jw_print(w, "'thinkingConfig':{'includeThoughts':%v",
                   on ? MAKI_LIT("true") : MAKI_LIT(""));
@@ -192,13 +192,13 @@ static void write_choice(maki_jw *w, const maki_request *r)
     maki_jw_print(w, "}}");
 }
 
-const maki_protocol_writing maki_gemini_writing = {
+const maki_request_format maki_gemini_request_format = {
     .format = { .merges = true,
                 .begin = begin,
                 .end = end,
                 .write_row = write_row,
                 .write_result = write_result },
-    .system_place = MAKI_SYSTEM_LIST,
+    .system_location = MAKI_SYSTEM_SEPARATE,
     .system_prefix = "'systemInstruction':{'parts':[",
     .system_suffix = "]}",
     .last_fields = write_last,

@@ -16,18 +16,18 @@ static void add_call(maki_wire_writer *wr, maki_content_part *call)
     maki_pending_call *pending = maki_writer_add_call(wr, call);
     maki_jw w;
     if (!pending) return;
-    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
+    maki_sticky_jw_begin(&wr->failure, maki_spool_sink(&wr->calls), &w);
     maki_jw_print(&w, "{'id':%v,'function':{'name':%v,'arguments':", pending->id, pending->name);
     maki_write_input(&w, call->input);
     maki_jw_print(&w, "}}");
-    maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
+    maki_sticky_jw_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
 /* Only reasoning from Ollama is sent back. */
 static void add_reasoning(maki_wire_writer *wr, const maki_content_part *part)
 {
-    if (!maki_str_is(part->field, MAKI_LIT("thinking")) || part->text.len <= 2) return;
-    maki_writer_add_text(wr, &wr->thoughts, wr->reasoning_field.len == 0, part->text);
+    if (!maki_str_equal(part->field, MAKI_LIT("thinking")) || part->text.len <= 2) return;
+    maki_writer_add_text(wr, &wr->reasoning, wr->reasoning_field.len == 0, part->text);
     wr->reasoning_field = part->field;
 }
 
@@ -35,9 +35,9 @@ static void write_collected(maki_wire_writer *wr)
 {
     wr->any_message = true;
     maki_jw_print(wr->w, "{'role':'assistant','content':%q",
-                  maki_sticky_text(&wr->failure, &wr->content));
+                  maki_sticky_spool_text(&wr->failure, &wr->content));
     if (wr->reasoning_field.len)
-        maki_jw_print(wr->w, "'thinking':%q", maki_sticky_text(&wr->failure, &wr->thoughts));
+        maki_jw_print(wr->w, "'thinking':%q", maki_sticky_spool_text(&wr->failure, &wr->reasoning));
     if (wr->collecting) maki_writer_write_items(wr, "tool_calls", &wr->calls);
     maki_jw_end_object(wr->w);
     maki_writer_clear_message(wr);
@@ -70,9 +70,9 @@ static maki_str text_of(const maki_content_part *part)
 static void add_image(maki_wire_writer *wr, maki_str data)
 {
     maki_jw w;
-    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->images), &w);
+    maki_sticky_jw_begin(&wr->failure, maki_spool_sink(&wr->images), &w);
     maki_jw_print(&w, "%q", data);
-    maki_sticky_end(&wr->failure, &w, MAKI_LIT(","));
+    maki_sticky_jw_end(&wr->failure, &w, MAKI_LIT(","));
 }
 
 static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_author author)
@@ -92,7 +92,7 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
     if (author != MAKI_AUTHOR_SYSTEM) wr->any_message = true;
     maki_jw_print(wr->w, "{'role':%z,'content':%q",
                   author == MAKI_AUTHOR_SYSTEM ? "system" : "user",
-                  maki_sticky_text(&wr->failure, &wr->content));
+                  maki_sticky_spool_text(&wr->failure, &wr->content));
     maki_writer_write_items(wr, "images", &wr->images);
     maki_jw_end_object(wr->w);
     maki_writer_clear_message(wr);
@@ -132,7 +132,7 @@ static void write_tool(maki_jw *w, const maki_request *r, const maki_tool *tool)
                   tool->name, tool->description, maki_tool_schema(tool));
 }
 
-const maki_protocol_writing maki_ollama_writing = {
+const maki_request_format maki_ollama_request_format = {
     .format = { .write_row = write_row,
                 .end_calls = write_collected,
                 .write_result = write_result },

@@ -56,23 +56,23 @@ static void write_original_fields(maki_jw *w, maki_str original)
 }
 
 static void write_message(maki_wire_writer *wr, const maki_content_parts *row, maki_author author,
-                          bool single_string)
+                          bool is_string)
 {
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
-    maki_jw_object(wr->w);
+    maki_jw_begin_object(wr->w);
     if (row->original.len)
         maki_write_fields(wr->w, row->original, MAKI_LIT(""), "type status phase");
-    maki_jw_print(wr->w, single_string ? "'role':%v,'content':" : "'role':%v,'content':[",
+    maki_jw_print(wr->w, is_string ? "'role':%v,'content':" : "'role':%v,'content':[",
                   author == MAKI_AUTHOR_USER ? MAKI_LIT("\"user\"") : row->role);
     while (maki_row_parts_next(&iter, &part)) {
         if (!is_supported(&part, author)) continue;
-        if (single_string)
+        if (is_string)
             maki_jw_raw(wr->w, part.text);
         else
             write_part(wr->w, &part, author == MAKI_AUTHOR_ASSISTANT);
     }
-    if (!single_string) maki_jw_end_array(wr->w);
+    if (!is_string) maki_jw_end_array(wr->w);
     maki_jw_end_object(wr->w);
     if (author != MAKI_AUTHOR_SYSTEM) wr->any_message = true;
 }
@@ -118,7 +118,7 @@ static void write_call(maki_wire_writer *wr, maki_content_part *call)
 /* Items stored as blocks in the row: reasoning, and calls of tools that the provider runs itself. */
 static bool is_item(const maki_content_part *part)
 {
-    maki_str name = part->type.len ? maki_json_inside(part->type) : part->type;
+    maki_str name = part->type.len ? maki_json_strip_quotes(part->type) : part->type;
     maki_str end = MAKI_LIT("_call");
     if (part->kind == MAKI_CONTENT_THINKING)
         return maki_json_string(part->block, "encrypted_content").len > 2;
@@ -130,14 +130,14 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
     maki_row_parts iter = maki_row_parts_of(wr, row);
     maki_content_part part;
     size_t parts = 0;
-    bool single_string = true, calls = false;
+    bool is_string = true, calls = false;
     while (maki_row_parts_next(&iter, &part)) {
         calls |= part.kind == MAKI_CONTENT_CALL;
         if (is_item(&part)) maki_jw_raw(wr->w, part.block);
         if (is_supported(&part, author))
-            single_string = parts++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
+            is_string = parts++ == 0 && !part.block.len && part.kind == MAKI_CONTENT_TEXT;
     }
-    if (parts) write_message(wr, row, author, single_string);
+    if (parts) write_message(wr, row, author, is_string);
     iter = maki_row_parts_of(wr, row);
     while (calls && maki_row_parts_next(&iter, &part)) {
         if (part.kind == MAKI_CONTENT_CALL) write_call(wr, &part);
@@ -148,7 +148,7 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_
 
 static void write_result_type(maki_jw *w, const maki_pending_call *pending, maki_str original_type)
 {
-    const maki_str default_type[] = { pending->type.len ? maki_json_inside(pending->type)
+    const maki_str default_type[] = { pending->type.len ? maki_json_strip_quotes(pending->type)
                                                         : MAKI_LIT("function_call"),
                                       MAKI_LIT("_output") };
     maki_jw_key(w, MAKI_LIT("type"));
@@ -161,15 +161,15 @@ static void write_result_type(maki_jw *w, const maki_pending_call *pending, maki
 static void write_result(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
                          const maki_content_part *part)
 {
-    maki_content_parts parts = maki_content_parts_in(part->content);
+    maki_content_parts parts = maki_content_parts_of_content(part->content);
     maki_content_part item;
     bool array = maki_is_array(part->content);
     (void)wr;
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     write_result_type(w, pending, maki_json_string(part->original, "type"));
     maki_jw_print(w, "'call_id':%v,'output':", pending->id);
     if (array)
-        maki_jw_array(w);
+        maki_jw_begin_array(w);
     else
         maki_write_content_text(w, part->content);
     while (array && maki_content_parts_next(&parts, &item)) {
@@ -216,11 +216,11 @@ static void write_choice(maki_jw *w, const maki_request *r)
         maki_jw_print(w, "'tool_choice':%s", r->tool_choice);
 }
 
-const maki_protocol_writing maki_responses_writing = {
+const maki_request_format maki_responses_request_format = {
     .format = { .write_row = write_row, .write_result = write_result },
     .id_max = 64,
     .ids_unique = true,
-    .system_place = MAKI_SYSTEM_STRING,
+    .system_location = MAKI_SYSTEM_STRING,
     .system_field = "instructions",
     .first_fields = write_first,
     .tool = write_tool,

@@ -1,6 +1,6 @@
 /* write_values.c -- JSON values that several protocols write: URLs, arguments, texts.  Strings stay escaped, except
  * arguments that are JSON in a string, which are decoded and validated in one pass. */
-#include "wire/write_internal.h"
+#include "wire/message_writer_internal.h"
 
 #include "base/json_print.h"
 #include "base/json_scan.h"
@@ -64,20 +64,20 @@ static maki_status write_bytes(void *ctx, maki_str bytes, maki_err *err)
 
 bool maki_write_parsed_object(maki_jw *w, maki_str string)
 {
-    maki_str escaped = maki_json_inside(string);
+    maki_str escaped = maki_json_strip_quotes(string);
     json_check check;
     check.first = 0;
     check.size = 0;
     maki_json_scan_init(&check.scan, &(maki_json_scan_options){ 0 });
-    maki_status st = maki_json_text_to(escaped, (maki_sink){ check_bytes, &check }, NULL);
+    maki_status st = maki_json_unescape_to(escaped, (maki_sink){ check_bytes, &check }, NULL);
     if (st == MAKI_OK) st = maki_json_scan_end(&check.scan, NULL);
     if (st != MAKI_OK || check.first != '{') return false;
     maki_jw_begin_value(w);
     if (check.size <= sizeof check.text)
         maki_jw_bytes(w, (maki_str){ check.text, (size_t)check.size });
     else
-        (void)!maki_json_text_to(escaped, (maki_sink){ write_bytes, w },
-                                 NULL); /* the error sticks to `w` */
+        (void)!maki_json_unescape_to(escaped, (maki_sink){ write_bytes, w },
+                                     NULL); /* the error sticks to `w` */
     return true;
 }
 
@@ -102,7 +102,7 @@ void maki_write_arguments(maki_jw *w, maki_str input)
 
 void maki_write_content_text(maki_jw *w, maki_str content)
 {
-    maki_content_parts parts = maki_content_parts_in(content);
+    maki_content_parts parts = maki_content_parts_of_content(content);
     maki_content_part part;
     bool any = false;
     maki_jw_begin_value(w);
@@ -111,7 +111,7 @@ void maki_write_content_text(maki_jw *w, maki_str content)
         bool image = part.kind == MAKI_CONTENT_IMAGE;
         if (part.kind != MAKI_CONTENT_TEXT && !image) continue;
         if (any) maki_jw_bytes(w, MAKI_LIT("\\n"));
-        maki_jw_bytes(w, image ? MAKI_LIT("[image]") : maki_json_inside(part.text));
+        maki_jw_bytes(w, image ? MAKI_LIT("[image]") : maki_json_strip_quotes(part.text));
         any = true;
     }
     maki_jw_bytes(w, MAKI_LIT("\""));

@@ -53,7 +53,7 @@ static void expand_text(maki_jw *w, maki_str value)
         while (maki_json_next(&iter, &item))
             expand_text(w, item.value);
     } else {
-        maki_jw_bytes(w, maki_json_inside(value));
+        maki_jw_bytes(w, maki_json_strip_quotes(value));
     }
 }
 
@@ -76,9 +76,9 @@ static void expand(maki_jw *w, maki_str value)
     bool object = kind == MAKI_JSON_OBJECT;
     maki_json_iter iter = maki_json_items(value);
     if (object)
-        maki_jw_object(w);
+        maki_jw_begin_object(w);
     else
-        maki_jw_array(w);
+        maki_jw_begin_array(w);
     while (maki_json_next(&iter, &item)) {
         if (object) {
             maki_jw_begin_value(w);
@@ -152,7 +152,8 @@ static bool match_pattern(matching *m, maki_str want, maki_str got, bool *held)
                 match(m, same, got, false);
     } else if (strncmp(pattern, "$CONTAINS(", 10) == 0) {
         maki_str part = { pattern + 10, n - 11 };
-        *held = (text && maki_str_has(maki_json_inside(got), part)) || differ(m, pattern, got);
+        *held = (text && maki_str_contains(maki_json_strip_quotes(got), part)) ||
+                differ(m, pattern, got);
     } else if ((pattern[1] == 'C' || pattern[1] == 'T') && pattern[2] >= '0' && pattern[2] <= '9') {
         *held = match_id(m, pattern, got);
     } else {
@@ -197,7 +198,7 @@ static bool match_object(matching *m, maki_str want, maki_str got, bool top)
         size_t mark;
         bool there = maki_json_get(got, item.key, &value);
         wanted += there;
-        if (top && there && maki_str_is(item.key, MAKI_LIT("error")) &&
+        if (top && there && maki_str_equal(item.key, MAKI_LIT("error")) &&
             maki_json_kind_of(value) == MAKI_JSON_OBJECT &&
             maki_json_get(value, MAKI_LIT("code"), &code)) {
             value = code;
@@ -245,7 +246,7 @@ static bool match(matching *m, maki_str want, maki_str got, bool top)
     if (kind == MAKI_JSON_STRING) {
         return maki_json_same_text(want, got) || differ(m, "another string", got);
     }
-    return maki_str_is(want, got) || differ(m, "another value", got);
+    return maki_str_equal(want, got) || differ(m, "another value", got);
 }
 
 /* ---- running ---------------------------------------------------------------------------------- */

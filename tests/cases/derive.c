@@ -31,12 +31,13 @@ static void add_text(maki_buf *out, maki_str content)
     maki_json_item block;
     bool first = true;
     if (maki_json_kind_of(content) == MAKI_JSON_STRING)
-        maki_buf_add(out, maki_json_inside(content));
+        maki_buf_add(out, maki_json_strip_quotes(content));
     while (maki_json_next(&iter, &block)) {
         maki_str text = get(block.value, "text");
         if (!first) maki_buf_add(out, MAKI_LIT("\\n"));
         first = false;
-        if (maki_json_kind_of(text) == MAKI_JSON_STRING) maki_buf_add(out, maki_json_inside(text));
+        if (maki_json_kind_of(text) == MAKI_JSON_STRING)
+            maki_buf_add(out, maki_json_strip_quotes(text));
     }
 }
 
@@ -51,7 +52,7 @@ static bool known_result(maki_str messages, maki_str text)
         maki_buf own = maki_buf_new(env.alloc, 1 << 20);
         if (is(get(item.value, "role"), "tool")) {
             add_text(&own, get(item.value, "content"));
-            found |= maki_str_is(maki_buf_str(&own), text);
+            found |= maki_str_equal(maki_buf_str(&own), text);
         }
         maki_buf_free(&own);
     }
@@ -67,17 +68,17 @@ static void sequence_entry(maki_buf *out, maki_str message, maki_str before)
     bool any = false;
     add_text(&text, get(message, "content"));
     maki_buf_add(out, MAKI_LIT("\""));
-    maki_buf_add(out, maki_json_inside(get(message, "role")));
+    maki_buf_add(out, maki_json_strip_quotes(get(message, "role")));
     maki_buf_add(out, MAKI_LIT(":"));
     if (is(get(message, "role"), "tool")) {
-        maki_buf_add(out, maki_json_inside(get(message, "tool_call_id")));
+        maki_buf_add(out, maki_json_strip_quotes(get(message, "tool_call_id")));
         maki_buf_add(out, MAKI_LIT(":"));
         bool known = known_result(before, maki_buf_str(&text));
         maki_buf_add(out, known ? maki_buf_str(&text) : MAKI_LIT("synthetic"));
     } else {
         while (maki_json_next(&calls, &call)) {
             if (any) maki_buf_add(out, MAKI_LIT("+"));
-            maki_buf_add(out, maki_json_inside(get(call.value, "id")));
+            maki_buf_add(out, maki_json_strip_quotes(get(call.value, "id")));
             any = true;
         }
         if (!any) maki_buf_add(out, maki_buf_str(&text));
@@ -108,16 +109,16 @@ static void derive_pruned(maki_str input, maki_str answer, maki_buf *out)
     maki_str hard = get(get(get(input, "settings"), "hardClear"), "placeholder");
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(out), NULL);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_jw_key(&w, MAKI_LIT("changed"));
-    maki_jw_array(&w);
+    maki_jw_begin_array(&w);
     for (int64_t i = 0; maki_json_next(&before, &was) && maki_json_next(&after, &is_now); i++) {
-        if (maki_str_is(was.value, is_now.value)) continue;
+        if (maki_str_equal(was.value, is_now.value)) continue;
         maki_env env = maki_env_system();
         maki_buf text = maki_buf_new(env.alloc, 1 << 20);
         add_text(&text, get(is_now.value, "content"));
-        bool cleared = maki_str_is(maki_buf_str(&text), maki_json_inside(hard));
-        maki_jw_object(&w);
+        bool cleared = maki_str_equal(maki_buf_str(&text), maki_json_strip_quotes(hard));
+        maki_jw_begin_object(&w);
         maki_jw_key(&w, MAKI_LIT("index"));
         maki_jw_int(&w, i);
         maki_jw_key(&w, MAKI_LIT("action"));
@@ -141,14 +142,14 @@ static void derive_tools(maki_str answer, maki_buf *out)
     maki_json_item tool, property;
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(out), NULL);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_jw_key(&w, MAKI_LIT("names"));
-    maki_jw_array(&w);
+    maki_jw_begin_array(&w);
     while (maki_json_next(&iter, &tool))
         maki_jw_raw(&w, get(tool.value, "name"));
     maki_jw_end_array(&w);
     maki_jw_key(&w, MAKI_LIT("enums"));
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     iter = maki_json_items(get(answer, "tools"));
     while (maki_json_next(&iter, &tool)) {
         maki_str properties = get(get(tool.value, "parameters"), "properties");
@@ -158,7 +159,7 @@ static void derive_tools(maki_str answer, maki_buf *out)
             if (maki_json_kind_of(values) != MAKI_JSON_ARRAY) continue;
             maki_jw_begin_value(&w);
             maki_jw_bytes(&w, MAKI_LIT("\""));
-            maki_jw_bytes(&w, maki_json_inside(get(tool.value, "name")));
+            maki_jw_bytes(&w, maki_json_strip_quotes(get(tool.value, "name")));
             maki_jw_bytes(&w, MAKI_LIT("."));
             maki_jw_bytes(&w, property.key);
             maki_jw_bytes(&w, MAKI_LIT("\":"));

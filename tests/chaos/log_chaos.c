@@ -79,7 +79,7 @@ static bool right_row(maki_log *log, uint64_t seq, maki_buf *buf, maki_err *err)
 {
     maki_buf_clear(buf);
     return maki_log_read(log, seq, buf, err) == MAKI_OK &&
-           maki_str_is(maki_buf_str(buf), row_of(seq));
+           maki_str_equal(maki_buf_str(buf), row_of(seq));
 }
 
 static pid_t start(void)

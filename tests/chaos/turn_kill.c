@@ -173,13 +173,13 @@ static bool number_in(maki_str text, const char *before, uint32_t *n)
 static maki_status look_at(void *ctx, const maki_view_message *seen, maki_err *err)
 {
     finding *f = ctx;
-    maki_content_parts pieces = maki_content_parts_of(seen->json);
+    maki_content_parts pieces = maki_content_parts_of_row(seen->json);
     maki_content_part piece;
-    bool answers = maki_content_parts_of(seen->json).author == MAKI_AUTHOR_ASSISTANT;
+    bool answers = maki_content_parts_of_row(seen->json).author == MAKI_AUTHOR_ASSISTANT;
     (void)err;
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind != MAKI_CONTENT_TEXT || piece.text.len < 3) continue;
-        if (!answers && !number_in(maki_json_inside(piece.text), "turn ", &f->last)) continue;
+        if (!answers && !number_in(maki_json_strip_quotes(piece.text), "turn ", &f->last)) continue;
         if (f->last < f->first || f->last - f->first >= NUMBERS) continue;
         (answers ? f->answered : f->asked)[f->last - f->first] = true;
     }
@@ -244,16 +244,16 @@ static void check_session(chaos *c)
 static maki_status look_at_sent(void *ctx, const maki_wire_message *message, maki_err *err)
 {
     chaos *c = ctx;
-    maki_content_parts pieces = maki_content_parts_of(message->row);
+    maki_content_parts pieces = maki_content_parts_of_row(message->row);
     maki_content_part piece;
     (void)err;
-    if (maki_content_parts_of(message->row).author != MAKI_AUTHOR_ASSISTANT) return MAKI_OK;
+    if (maki_content_parts_of_row(message->row).author != MAKI_AUTHOR_ASSISTANT) return MAKI_OK;
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind != MAKI_CONTENT_TEXT || piece.text.len < 3) continue;
-        maki_str text = maki_json_inside(piece.text);
+        maki_str text = maki_json_strip_quotes(piece.text);
         if (!maki_str_starts(text, MAKI_LIT("You said: turn "))) continue;
         bool whole = text.len == strlen("You said: ") + ECHO;
-        bool says = maki_str_has(text, MAKI_LIT(CUT_LINE));
+        bool says = maki_str_contains(text, MAKI_LIT(CUT_LINE));
         CHECK(whole || says);
         c->whole += whole;
         c->cut += says;

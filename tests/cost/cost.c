@@ -90,7 +90,7 @@ static void field_repeated(maki_jw *w, const char *key, const char *text, size_t
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\""));
     for (size_t i = 0; i < times; i++) {
-        maki_jw_escaped(w, maki_str_of(text));
+        maki_jw_escape(w, maki_str_of(text));
     }
     maki_jw_bytes(w, MAKI_LIT("\""));
 }
@@ -105,7 +105,7 @@ static void field_id(maki_jw *w, const char *key, const char *prefix, size_t num
 /* One block of an Anthropic message: text, a call or the result of the call before. */
 static void block(maki_jw *w, size_t number)
 {
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     if (number % 4 == 1) {
         field(w, "type", "tool_use");
         field_id(w, "id", "toolu_", number);
@@ -125,13 +125,13 @@ static void block(maki_jw *w, size_t number)
 /* Message `number` of a conversation with tools; `tagged` as after a condense and a truncation. */
 static void message(maki_jw *w, size_t number, bool tagged)
 {
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     field(w, "role", number % 2 ? "assistant" : "user");
     maki_jw_key(w, MAKI_LIT("content"));
     if (number % 4 == 0) {
         maki_jw_string(w, maki_str_of(prose_text));
     } else {
-        maki_jw_array(w);
+        maki_jw_begin_array(w);
         block(w, number);
         maki_jw_end_array(w);
     }
@@ -152,7 +152,7 @@ static void message(maki_jw *w, size_t number, bool tagged)
 static void messages(maki_jw *w, const char *key, bool tagged)
 {
     maki_jw_key(w, maki_str_of(key));
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     for (size_t i = 0; i < MESSAGES; i++) {
         message(w, i, tagged);
     }
@@ -190,7 +190,7 @@ static maki_status count_span(void *ctx, const maki_json_span *span, maki_err *e
 static maki_status work_scan(cost_state *s)
 {
     maki_json_scan_options options = {
-        .sequence = true, .report_depth = 1, .on_span = count_span, .ctx = s
+        .json_lines = true, .report_depth = 1, .on_span = count_span, .ctx = s
     };
     return maki_json_scan_text(maki_buf_str(&s->input), &options, &s->err);
 }
@@ -211,7 +211,7 @@ static void prepare_array(cost_state *s)
 {
     maki_jw w;
     maki_jw_init(&w, maki_buf_sink(&s->input), &s->err);
-    maki_jw_array(&w);
+    maki_jw_begin_array(&w);
     for (size_t i = 0; i < MESSAGES; i++) {
         message(&w, i, true);
     }
@@ -242,8 +242,8 @@ static maki_status work_units(cost_state *s)
         maki_json_iter fields = maki_json_items(item.value);
         while (maki_json_next(&fields, &inner)) {
             if (maki_json_kind_of(inner.value) != MAKI_JSON_STRING) continue;
-            maki_str escaped = maki_json_inside(inner.value);
-            uint64_t units = maki_json_units(escaped);
+            maki_str escaped = maki_json_strip_quotes(inner.value);
+            uint64_t units = maki_json_utf16_len(escaped);
             s->seen += maki_json_head(escaped, units / 3).len;
             s->seen += maki_json_tail(escaped, units / 3).len;
         }
@@ -268,7 +268,7 @@ static maki_status work_write(cost_state *s)
 {
     maki_jw w;
     maki_jw_init(&w, (maki_sink){ swallow, s }, &s->err);
-    maki_jw_array(&w);
+    maki_jw_begin_array(&w);
     for (size_t i = 0; i < STRINGS; i++) {
         maki_jw_string(&w, maki_str_of(i % 2 ? code_text : prose_text));
     }
@@ -329,9 +329,9 @@ static void input_rewind(maki_jw *w)
 {
     messages(w, "api", true);
     maki_jw_key(w, MAKI_LIT("ui"));
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     for (size_t i = 0; i < MESSAGES; i++) {
-        maki_jw_object(w);
+        maki_jw_begin_object(w);
         field_int(w, "ts", 1000 + 100 * (int64_t)i);
         field(w, "say", i % 2 ? "text" : "user_feedback");
         field_repeated(w, "text", prose_text, 1);
@@ -358,13 +358,13 @@ static void input_manage(maki_jw *w)
 /* OpenAI shape: an answer of the tool after each call. */
 static void openai_message(maki_jw *w, size_t number)
 {
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     if (number % 4 == 1) {
         field(w, "role", "assistant");
         field_raw(w, "content", "null");
         maki_jw_key(w, MAKI_LIT("tool_calls"));
-        maki_jw_array(w);
-        maki_jw_object(w);
+        maki_jw_begin_array(w);
+        maki_jw_begin_object(w);
         field_id(w, "id", "call_", number);
         field(w, "type", "function");
         field_raw(w, "function", "{\"name\":\"exec\",\"arguments\":\"{\\\"cmd\\\":\\\"ls\\\"}\"}");
@@ -385,7 +385,7 @@ static void openai_message(maki_jw *w, size_t number)
 static void input_prune(maki_jw *w)
 {
     maki_jw_key(w, MAKI_LIT("messages"));
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     for (size_t i = 0; i < MESSAGES; i++) {
         openai_message(w, i);
     }
@@ -403,9 +403,9 @@ static void input_project(maki_jw *w)
     static const char *const kinds[] = { "readFile", "writeFile", "execute", "deleteFile",
                                          "search" };
     maki_jw_key(w, MAKI_LIT("tools"));
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     for (size_t i = 0; i < MESSAGES; i++) {
-        maki_jw_object(w);
+        maki_jw_begin_object(w);
         field_id(w, "name", "tool_", i);
         field(w, "category", kinds[i % 5]);
         field_int(w, "priority", (int64_t)(i * 7919 % 101));
@@ -440,7 +440,7 @@ static void prepare_op(cost_state *s, const struct op_input *input)
     options.env.random = &random;
     s->op = input->op;
     maki_jw_init(&w, maki_buf_sink(&s->input), &s->err);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     input->write(&w);
     maki_jw_end_object(&w);
     ended(&w);

@@ -235,7 +235,7 @@ static void check_view(play *p, const maki_manage_report *report)
     }
     p->broken += l.broken || l.call_count;
     for (size_t i = 0; i < COUNT(laid) && i * LAID_EVERY < p->turns; i++) {
-        bool missing = !maki_str_has(maki_buf_str(&p->view), maki_str_of(laid[i]));
+        bool missing = !maki_str_contains(maki_buf_str(&p->view), maki_str_of(laid[i]));
         if (missing && !p->missing++) printf("# turn %d lacks %s\n", (int)p->turns, laid[i]);
     }
 }
@@ -420,7 +420,7 @@ int main(int argc, char **argv)
                                   .threads = 1 };
     directory_open(&f);
     p.env = maki_env_system();
-    p.policy = maki_policy_named(maki_str_of(argc > 1 ? argv[1] : "maki"));
+    p.policy = maki_policy_find(maki_str_of(argc > 1 ? argv[1] : "maki"));
     p.random.state = 2000;
     p.row = maki_buf_new(p.env.alloc, 1 << 20);
     p.view = maki_buf_new(p.env.alloc, 16 << 20);

@@ -47,8 +47,8 @@ static bool next_line(maki_str *rest, maki_str *line)
 {
     if (rest->len == 0) return false;
     const char *end = memchr(rest->ptr, '\n', rest->len);
-    *line = maki_str_to(*rest, end ? (size_t)(end - rest->ptr) : rest->len);
-    *rest = maki_str_from(*rest, end ? line->len + 1 : line->len);
+    *line = maki_str_prefix(*rest, end ? (size_t)(end - rest->ptr) : rest->len);
+    *rest = maki_str_skip(*rest, end ? line->len + 1 : line->len);
     return true;
 }
 
@@ -95,7 +95,7 @@ static score look_up(maki_str key, maki_str summary)
         for (size_t k = 0; k < COUNT(kinds); k++) {
             maki_str kind = maki_str_of(kinds[k]);
             if (!maki_str_starts(line, kind)) continue;
-            bool held = maki_str_has(summary, maki_str_from(line, kind.len));
+            bool held = maki_str_contains(summary, maki_str_skip(line, kind.len));
             s.all[k]++;
             s.held[k] += held;
             if (!held) printf("# lost: %.*s\n", (int)line.len, line.ptr);

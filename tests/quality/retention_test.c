@@ -22,7 +22,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/json_build.h"
+#include "base/json_builder.h"
 #include "base/str_util.h"
 #include "directory.h"
 #include "history/conv.h"
@@ -118,8 +118,8 @@ static void read_language(const char *path_of, language *l)
             continue;
         }
         for (now = 0; now < SECTIONS; now++)
-            if (maki_str_is((maki_str){ line.ptr + 1, line.len - 2 },
-                            maki_str_of(section_names[now])))
+            if (maki_str_equal((maki_str){ line.ptr + 1, line.len - 2 },
+                               maki_str_of(section_names[now])))
                 break;
     }
     for (rest = code_file; rest.len > 0;) { /* pieces with an empty line between them */
@@ -248,7 +248,7 @@ static maki_str fill(play *p, maki_str phrase, const slots *s)
         size_t at = 0;
         maki_buf_add(&out, before);
         maki_str_take(&phrase, '}', &name);
-        while (at < SLOTS && !maki_str_is(name, maki_str_of(slot_names[at])))
+        while (at < SLOTS && !maki_str_equal(name, maki_str_of(slot_names[at])))
             at++;
         if (CHECK(at < SLOTS && s->of[at].len > 0)) maki_buf_add(&out, s->of[at]);
     }
@@ -316,7 +316,7 @@ static maki_str without_end(maki_str sentence)
     static const char *const ends[] = { ".", "!", "?", "。", "！", "？" };
     for (size_t i = 0; i < COUNT(ends); i++)
         if (maki_str_ends(sentence, maki_str_of(ends[i])))
-            return maki_str_to(sentence, sentence.len - strlen(ends[i]));
+            return maki_str_prefix(sentence, sentence.len - strlen(ends[i]));
     return sentence;
 }
 
@@ -337,16 +337,16 @@ static size_t plant_fact(play *p, size_t first, size_t count)
     maki_str words = draw(p, l, FACT), sentence, name = { "", 0 }, project = { "", 0 };
     maki_str_take(&words, '|', &sentence); /* its kind, for who reads the file */
     maki_str_take(&words, '|', &sentence);
-    bool whose =
-        maki_str_has(words, MAKI_LIT("{name}")) || maki_str_has(words, MAKI_LIT("{project}"));
+    bool whose = maki_str_contains(words, MAKI_LIT("{name}")) ||
+                 maki_str_contains(words, MAKI_LIT("{project}"));
     for (size_t i = 0; i <= whose; i++) {
         slots s = new_slots(p, l);
         do
             s.of[SLOT_WHO] = draw(p, l, NAME);
-        while (maki_str_is(s.of[SLOT_WHO], name));
+        while (maki_str_equal(s.of[SLOT_WHO], name));
         do
             s.of[SLOT_WHAT] = draw(p, l, PROJECT);
-        while (maki_str_is(s.of[SLOT_WHAT], project));
+        while (maki_str_equal(s.of[SLOT_WHAT], project));
         name = s.of[SLOT_WHO];
         project = s.of[SLOT_WHAT];
         planted *fact = plant(p, KIND_FACT, l);
@@ -366,7 +366,7 @@ static void say_decision(play *p, planted *d, size_t turn, section of)
     slots s = new_slots(p, d->lang);
     s.of[SLOT_QUESTION] = d->topic;
     s.of[SLOT_QUESTION_FIRST] = maki_arena_print(&p->arena, "%c%.*s", upper(d->topic.ptr[0]),
-                                                 MAKI_PRINTED(maki_str_from(d->topic, 1)));
+                                                 MAKI_PRINTED(maki_str_skip(d->topic, 1)));
     s.of[SLOT_OPTION] = d->options[d->last];
     s.of[SLOT_OLD] = d->last ? d->options[d->last - 1] : d->topic;
     say_in(p, d, turn, fill(p, draw(p, d->lang, of), &s));
@@ -446,9 +446,9 @@ static void plan(play *p, size_t messages, size_t first, size_t rules, size_t de
         bool other = again.len > 0;
         if (!other) l = a_language(p);
         maki_str phrase = other ? again : draw(p, l, TOPIC), before = project;
-        while (maki_str_is(project, before))
+        while (maki_str_equal(project, before))
             project = draw(p, l, PROJECT);
-        again = !other && maki_str_has(phrase, MAKI_LIT("{project}")) ? phrase : MAKI_LIT("");
+        again = !other && maki_str_contains(phrase, MAKI_LIT("{project}")) ? phrase : MAKI_LIT("");
         planted *d = new_decision(p, l, phrase, project);
         plant_decision(p, d, first, end, (i + below(p, 3)) % 3);
     }
@@ -613,7 +613,7 @@ static void add_strings(play *p, maki_str value, maki_err *err)
     maki_json_iter iter = maki_json_items(value);
     maki_json_item item;
     if (maki_json_kind_of(value) == MAKI_JSON_STRING) {
-        (void)maki_json_text_to(maki_json_inside(value), maki_buf_sink(&p->view), err);
+        (void)maki_json_unescape_to(maki_json_strip_quotes(value), maki_buf_sink(&p->view), err);
         maki_buf_add_byte(&p->view, '\n');
     }
     while (maki_json_next(&iter, &item))
@@ -637,7 +637,7 @@ static bool has_words(maki_str line, maki_str words)
 {
     for (maki_str word; words.len > 0;) {
         word = maki_str_cut(&words, ';');
-        if (!maki_str_has(line, word)) return false;
+        if (!maki_str_contains(line, word)) return false;
     }
     return true;
 }
@@ -646,7 +646,7 @@ static bool marked(maki_str line)
 {
     for (size_t l = 0; l < LANGUAGES; l++)
         for (size_t i = 0; i < languages[l].of[MARK].count; i++)
-            if (maki_str_has_nocase(line, languages[l].of[MARK].lines[i])) return true;
+            if (maki_str_contains_nocase(line, languages[l].of[MARK].lines[i])) return true;
     return false;
 }
 
@@ -655,7 +655,7 @@ static size_t count_of(maki_str text, maki_str view)
 {
     size_t count = 0, at;
     while ((at = maki_str_find_nocase(view, text)) < view.len) {
-        view = maki_str_from(view, at + text.len);
+        view = maki_str_skip(view, at + text.len);
         count++;
     }
     return count;
@@ -665,11 +665,11 @@ static size_t unmarked(const planted *d, maki_str view)
 {
     size_t count = 0;
     for (maki_str line; next_line(&view, &line);) {
-        if (!maki_str_has_nocase(line, d->topic) || maki_str_has(line, d->options[d->last]) ||
-            marked(line))
+        if (!maki_str_contains_nocase(line, d->topic) ||
+            maki_str_contains(line, d->options[d->last]) || marked(line))
             continue;
         for (size_t i = 0; i < d->last; i++)
-            count += maki_str_has(line, d->options[i]);
+            count += maki_str_contains(line, d->options[i]);
     }
     return count;
 }
@@ -678,20 +678,20 @@ static bool decision_kept(const planted *d, maki_str view)
 {
     bool kept = false;
     for (maki_str line; next_line(&view, &line);) {
-        bool asked = maki_str_has_nocase(line, d->topic);
-        if ((asked || !d->by_topic) && maki_str_has(line, d->options[d->last])) {
+        bool asked = maki_str_contains_nocase(line, d->topic);
+        if ((asked || !d->by_topic) && maki_str_contains(line, d->options[d->last])) {
             kept = true;
             continue;
         }
         for (size_t i = 0; i < d->last && asked; i++)
-            if (maki_str_has(line, d->options[i]) && !marked(line)) kept = false;
+            if (maki_str_contains(line, d->options[i]) && !marked(line)) kept = false;
     }
     return kept;
 }
 
 static bool is_kept(const planted *one, maki_str view)
 {
-    if (one->kind == KIND_RULE) return maki_str_has(view, one->text);
+    if (one->kind == KIND_RULE) return maki_str_contains(view, one->text);
     if (one->kind == KIND_DECISION) return decision_kept(one, view);
     for (maki_str line; next_line(&view, &line);)
         if (has_words(line, one->text)) return true;

@@ -219,7 +219,7 @@ static void test_no_token(void)
     for (size_t i = 0; maki_encoding_at(i); i++) {
         const maki_encoding *encoding = maki_encoding_at(i);
         uint32_t none[] = { maki_encoding_size(encoding), UINT32_MAX };
-        CHECK(maki_encoding_named(maki_encoding_name(encoding)) == encoding);
+        CHECK(maki_encoding_find(maki_encoding_name(encoding)) == encoding);
         for (size_t k = 0; k < COUNT(none); k++) {
             CHECK_EQ(maki_encoding_token(encoding, none[k]).len, 0);
             list.count = 0;
@@ -227,7 +227,7 @@ static void test_no_token(void)
             CHECK(!ids_decode_to(encoding, &list, MAKI_LIT("")));
         }
     }
-    CHECK(maki_encoding_named("no_base") == NULL);
+    CHECK(maki_encoding_find("no_base") == NULL);
     maki_env env = maki_env_system();
     maki_tokenizer *t = NULL;
     CHECK_STATUS(maki_tokenizer_open(&env, NULL, NULL, &t, &err), MAKI_INVALID, &err);

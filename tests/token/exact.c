@@ -150,7 +150,7 @@ static bool subject_open(subject *s, const char *name)
     maki_tokenizer_options bare = MAKI_TOKENIZER_OPTIONS_INIT;
     maki_env env = maki_env_system();
     bare.no_cache = true;
-    s->encoding = maki_encoding_named(name);
+    s->encoding = maki_encoding_find(name);
     if (!s->encoding) return false;
     s->plain_encoding = *s->encoding;
     s->plain_encoding.scan_avx2 = s->encoding->scan;

@@ -31,14 +31,14 @@ static maki_tokenizer *open_with(const char *name, bool special)
     maki_tokenizer *t = NULL;
     maki_err err = { 0 };
     options.special = special;
-    CHECK_STATUS(maki_tokenizer_open(&env, maki_encoding_named(name), &options, &t, &err), MAKI_OK,
+    CHECK_STATUS(maki_tokenizer_open(&env, maki_encoding_find(name), &options, &t, &err), MAKI_OK,
                  &err);
     return t;
 }
 
 static void check(const struct special_row *row, tap_random *random)
 {
-    const maki_encoding *encoding = maki_encoding_named(row->encoding);
+    const maki_encoding *encoding = maki_encoding_find(row->encoding);
     maki_tokenizer *special = open_with(row->encoding, true);
     maki_tokenizer *plain = open_with(row->encoding, false);
     maki_str text = { row->text, strlen(row->text) };

@@ -23,13 +23,13 @@ typedef struct transcript {
 
 static void add_text(maki_buf *out, maki_str content)
 {
-    maki_content_parts pieces = maki_content_parts_in(content);
+    maki_content_parts pieces = maki_content_parts_of_content(content);
     maki_content_part piece;
     size_t n = 0;
     while (maki_content_parts_next(&pieces, &piece)) {
         if (piece.kind != MAKI_CONTENT_TEXT) continue;
         if (n++) maki_buf_add(out, MAKI_LIT("\\n"));
-        maki_buf_add(out, maki_json_inside(piece.text));
+        maki_buf_add(out, maki_json_strip_quotes(piece.text));
     }
 }
 
@@ -46,8 +46,8 @@ static void add_input(maki_buf *out, maki_str input)
     if (!maki_is_string(input))
         maki_buf_add(out, input.len ? input : MAKI_LIT("{}"));
     else
-        CHECK_STATUS(maki_json_text_to(maki_json_inside(input), maki_buf_sink(out), NULL), MAKI_OK,
-                     NULL);
+        CHECK_STATUS(maki_json_unescape_to(maki_json_strip_quotes(input), maki_buf_sink(out), NULL),
+                     MAKI_OK, NULL);
 }
 
 static size_t call_number(const transcript *s, maki_str id)
@@ -94,7 +94,7 @@ static void add_part(transcript *s, const maki_content_part *piece)
 static void add_row(transcript *s, maki_str row)
 {
     static const char *const names[] = { "?", "system ", "user ", "assistant " };
-    maki_content_parts pieces = maki_content_parts_of(row);
+    maki_content_parts pieces = maki_content_parts_of_row(row);
     maki_content_part piece;
     maki_author by = pieces.author;
     if (by == MAKI_AUTHOR_SYSTEM && s->system_is_user) by = MAKI_AUTHOR_USER;
@@ -242,7 +242,7 @@ static void add_turn(generator *m)
         if (between && i + 1 < count && !lost) {
             size_t from = m->log.len;
             add_plain(m, "user", false);
-            maki_buf_add(&waits, maki_str_from(maki_buf_str(&m->log), from));
+            maki_buf_add(&waits, maki_str_skip(maki_buf_str(&m->log), from));
         }
     }
     for (size_t i = 0; i < count; i++)
@@ -272,8 +272,8 @@ static void add_lines(transcript *s, maki_str rows)
     while (rows.len) {
         const char *newline = memchr(rows.ptr, '\n', rows.len);
         size_t n = (size_t)(newline - rows.ptr);
-        add_row(s, maki_str_to(rows, n));
-        rows = maki_str_from(rows, n + 1);
+        add_row(s, maki_str_prefix(rows, n));
+        rows = maki_str_skip(rows, n + 1);
     }
 }
 

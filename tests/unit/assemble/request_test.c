@@ -503,12 +503,12 @@ static void test_refused(void)
         }
     }
     tap_row("unknown names");
-    CHECK_STATUS(maki_request_protocol(MAKI_LIT("generate"), &protocol, &err), MAKI_UNSUPPORTED,
-                 &err);
-    CHECK_STATUS(maki_request_protocol(MAKI_LIT("gemini"), &protocol, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_request_protocol_parse(MAKI_LIT("generate"), &protocol, &err),
+                 MAKI_UNSUPPORTED, &err);
+    CHECK_STATUS(maki_request_protocol_parse(MAKI_LIT("gemini"), &protocol, &err), MAKI_OK, &err);
     CHECK_EQ(protocol, MAKI_WIRE_GEMINI);
-    CHECK_STATUS(maki_thinking_named(MAKI_LIT("ultra"), &thinking, &err), MAKI_INVALID, &err);
-    CHECK_STATUS(maki_thinking_named(MAKI_LIT("off"), &thinking, &err), MAKI_OK, &err);
+    CHECK_STATUS(maki_thinking_parse(MAKI_LIT("ultra"), &thinking, &err), MAKI_INVALID, &err);
+    CHECK_STATUS(maki_thinking_parse(MAKI_LIT("off"), &thinking, &err), MAKI_OK, &err);
 }
 
 /* A conversation of `count` messages that are `size` bytes each, calls and their results among them. */
@@ -606,7 +606,7 @@ static void test_async(void)
             maki_conv_close(conv);
         }
         CHECK(bodies[0].len > 12000000 &&
-              maki_str_is(maki_buf_str(&bodies[0]), maki_buf_str(&bodies[1])));
+              maki_str_equal(maki_buf_str(&bodies[0]), maki_buf_str(&bodies[1])));
         maki_buf_free(&bodies[0]);
         maki_buf_free(&bodies[1]);
     }

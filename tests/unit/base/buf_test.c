@@ -136,7 +136,7 @@ static void test_text(void)
         CHECK_EQ(buf.len, text.len * 3);
         for (size_t k = 0; k < 3; k++) {
             maki_str all = maki_buf_str(&buf);
-            CHECK_TEXT(maki_str_to(maki_str_from(all, k * text.len), text.len), text);
+            CHECK_TEXT(maki_str_prefix(maki_str_skip(all, k * text.len), text.len), text);
         }
         maki_buf_free(&buf);
     }

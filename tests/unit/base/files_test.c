@@ -18,7 +18,7 @@
 static bool holds(const char *path, maki_str want)
 {
     maki_str got = directory_read(path);
-    bool same = got.ptr && maki_str_is(got, want);
+    bool same = got.ptr && maki_str_equal(got, want);
     free((void *)(uintptr_t)got.ptr);
     return same;
 }

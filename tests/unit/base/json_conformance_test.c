@@ -78,7 +78,7 @@ static void check_file(maki_str file)
     fake_env_init(&fe);
     const char *start = memchr(file.ptr, '[', file.len);
     if (!CHECK(start != NULL)) return;
-    maki_str text = maki_str_trim(maki_str_from(file, (size_t)(start - file.ptr)));
+    maki_str text = maki_str_trim(maki_str_skip(file, (size_t)(start - file.ptr)));
     if (text.ptr[text.len - 1] == ';') text.len--;
     if (!CHECK_STATUS(maki_json_check(text, &list, &err), MAKI_OK, &err)) return;
     for (maki_json_iter iter = maki_json_items(list); maki_json_next(&iter, &item);) {

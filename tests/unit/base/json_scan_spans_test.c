@@ -63,7 +63,7 @@ static void test_rows(void)
         tap_row("%s", row->name);
         for (size_t cut = 0; cut < 2 * (row->text.len + 3); cut++) {
             maki_json_scan_options options = transcript_options(&t, row->depth);
-            options.sequence = row->sequence;
+            options.json_lines = row->sequence;
             options.kernels = kernels[cut % 2];
             size_t at = cut / 2;
             scan_pieces(&t, &options, row->text, at, at > row->text.len ? at - row->text.len : 0);

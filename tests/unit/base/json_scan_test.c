@@ -20,7 +20,7 @@ static void check_all_ways(maki_str text, bool sequence, const char *want)
     for (size_t k = 0; k < COUNT(kernels); k++) {
         for (size_t cut = 0; cut <= text.len + 3; cut++) {
             maki_json_scan_options options = transcript_options(&t, MAKI_JSON_REPORT_MAX);
-            options.sequence = sequence;
+            options.json_lines = sequence;
             options.kernels = kernels[k];
             /* the first is not cut; after the cuts come pieces of 1, 2 and 3 bytes */
             scan_pieces(&t, &options, text, cut, cut > text.len ? cut - text.len : 0);
@@ -162,7 +162,7 @@ static void test_prefixes(void)
         for (size_t n = 0; n < text.len; n++) {
             maki_json_scan_options options = { 0 };
             maki_err err;
-            maki_str head = maki_str_to(text, n);
+            maki_str head = maki_str_prefix(text, n);
             CHECK_STATUS(maki_json_scan_text(head, &options, &err), MAKI_INVALID, &err);
         }
     }
@@ -236,7 +236,7 @@ static void test_resume(void)
         maki_err err = { 0 };
         tap_row("resumed: %s", rows[i].name);
         maki_json_scan_resume(&scan, &options, rows[i].at, rows[i].open);
-        maki_status st = maki_json_scan_push(&scan, maki_str_from(text, rows[i].at), &err);
+        maki_status st = maki_json_scan_push(&scan, maki_str_skip(text, rows[i].at), &err);
         if (st == MAKI_OK) st = maki_json_scan_end(&scan, &err);
         CHECK_STATUS(st, rows[i].status, &err);
     }

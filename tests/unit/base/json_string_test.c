@@ -58,11 +58,11 @@ static void test_texts(void)
         CHECK_TEXT(text, row->text);
         CHECK(maki_utf8_valid(text, NULL));
         CHECK(maki_json_text_is(row->json, row->text));
-        CHECK_EQ(maki_json_units(maki_json_inside(row->json)), row->units);
+        CHECK_EQ(maki_json_utf16_len(maki_json_strip_quotes(row->json)), row->units);
         bool escaped = memchr(row->json.ptr, '\\', row->json.len) != NULL;
         if (!escaped) CHECK(text.ptr == row->json.ptr + 1); /* borrowed, not copied */
         for (size_t k = 0; k < COUNT(text_rows); k++) {
-            bool same = maki_str_is(row->text, text_rows[k].text);
+            bool same = maki_str_equal(row->text, text_rows[k].text);
             CHECK(maki_json_text_is(row->json, text_rows[k].text) == same);
         }
     }
@@ -163,7 +163,7 @@ static void test_cuts(void)
         uint64_t all = 0;
         for (size_t i = 0; i < count; i++)
             all += marks[i].units;
-        CHECK_EQ(maki_json_units(text), all);
+        CHECK_EQ(maki_json_utf16_len(text), all);
         for (uint64_t units = 0; units <= all + 1; units++) {
             size_t end = 0, start = count;
             uint64_t left = units;
@@ -172,8 +172,8 @@ static void test_cuts(void)
             left = units;
             while (start > 0 && marks[start - 1].units <= left)
                 left -= marks[--start].units;
-            CHECK_TEXT(maki_json_head(text, units), maki_str_to(text, marks[end].at));
-            CHECK_TEXT(maki_json_tail(text, units), maki_str_from(text, marks[start].at));
+            CHECK_TEXT(maki_json_head(text, units), maki_str_prefix(text, marks[end].at));
+            CHECK_TEXT(maki_json_tail(text, units), maki_str_skip(text, marks[start].at));
         }
     }
 }
@@ -185,7 +185,7 @@ static void test_plain_cuts(void)
         maki_str text = samples[i].text;
         if (memchr(text.ptr, '\\', text.len)) continue;
         tap_row("units, heads and tails: %s", samples[i].name);
-        CHECK_EQ(maki_json_units(text), samples[i].units);
+        CHECK_EQ(maki_json_utf16_len(text), samples[i].units);
         for (uint64_t units = 0; units <= samples[i].units + 1; units++) {
             maki_str head = maki_json_head(text, units), tail = maki_json_tail(text, units);
             CHECK(maki_utf8_valid(head, NULL) && maki_utf8_valid(tail, NULL));
@@ -239,14 +239,14 @@ static void test_text_to(void)
     maki_buf out = maki_buf_new(env.alloc, 1 << 12);
     maki_err err = { 0 };
     tap_row("a text into a sink: plain runs, runs of escapes, a lone surrogate");
-    CHECK_STATUS(maki_json_text_to(MAKI_LIT("日本\\n\\t\\\\\\u8a9e \\ud83d\\ude00\\ud83d."),
-                                   (maki_sink){ collect, &out }, &err),
+    CHECK_STATUS(maki_json_unescape_to(MAKI_LIT("日本\\n\\t\\\\\\u8a9e \\ud83d\\ude00\\ud83d."),
+                                       (maki_sink){ collect, &out }, &err),
                  MAKI_OK, &err);
     CHECK_STR(maki_buf_str(&out), "日本\n\t\\語 😀\xEF\xBF\xBD.");
     maki_buf_clear(&out);
     for (int i = 0; i < 100; i++)
-        CHECK_STATUS(maki_json_text_to(MAKI_LIT("\\ud83d\\ude00\\u0041"),
-                                       (maki_sink){ collect, &out }, &err),
+        CHECK_STATUS(maki_json_unescape_to(MAKI_LIT("\\ud83d\\ude00\\u0041"),
+                                           (maki_sink){ collect, &out }, &err),
                      MAKI_OK, &err);
     CHECK_EQ(out.len, 500);
     maki_buf_free(&out);

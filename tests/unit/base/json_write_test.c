@@ -53,19 +53,19 @@ static void test_shapes(void)
     json_output p;
     maki_jw *w = begin(&p);
     tap_row("an object with values of every kind");
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     maki_jw_key(w, MAKI_LIT("名前"));
     maki_jw_string(w, MAKI_LIT("巻き"));
     maki_jw_key(w, MAKI_LIT("n"));
     maki_jw_int(w, -5);
     maki_jw_key(w, MAKI_LIT("list"));
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     maki_jw_bool(w, true);
     maki_jw_bool(w, false);
     maki_jw_null(w);
-    maki_jw_object(w);
+    maki_jw_begin_object(w);
     maki_jw_end_object(w);
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     maki_jw_end_array(w);
     maki_jw_double(w, 0.75);
     maki_jw_end_array(w);
@@ -74,7 +74,7 @@ static void test_shapes(void)
     maki_jw_key(w, MAKI_LIT("\"\n"));
     maki_jw_begin_value(w);
     maki_jw_bytes(w, MAKI_LIT("\"a"));
-    maki_jw_escaped(w, MAKI_LIT("\"😀\n"));
+    maki_jw_escape(w, MAKI_LIT("\"😀\n"));
     maki_jw_bytes(w, MAKI_LIT("\\u0041\""));
     maki_jw_end_object(w);
     CHECK_STR(end(&p), "{\"名前\":\"巻き\",\"n\":-5,\"list\":[true,false,null,{},[],0.75],"
@@ -83,9 +83,9 @@ static void test_shapes(void)
 
     tap_row("commas inside and after containers");
     w = begin(&p);
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     for (int i = 0; i < 3; i++) {
-        maki_jw_array(w);
+        maki_jw_begin_array(w);
         for (int k = 0; k < i; k++)
             maki_jw_int(w, k);
         maki_jw_end_array(w);
@@ -109,7 +109,7 @@ static void test_depth(size_t depth)
     maki_jw *w = begin(&p);
     tap_row("%zu levels deep, each with items before and after the inner one", depth);
     for (size_t i = 0; i < depth; i++) {
-        maki_jw_array(w);
+        maki_jw_begin_array(w);
         if (i + 1 < depth) maki_jw_int(w, 1);
     }
     for (size_t i = 0; i < depth; i++) {
@@ -153,7 +153,7 @@ static void test_escapes(void)
         json_output p;
         tap_row("as a key and as a value, and back: %s", samples[i].name);
         maki_jw *w = begin(&p);
-        maki_jw_object(w);
+        maki_jw_begin_object(w);
         maki_jw_key(w, samples[i].text);
         maki_jw_string(w, samples[i].text);
         maki_jw_end_object(w);
@@ -199,7 +199,7 @@ static void test_numbers(void)
     tap_row("integers at the ends");
     json_output p;
     maki_jw *w = begin(&p);
-    maki_jw_array(w);
+    maki_jw_begin_array(w);
     maki_jw_int(w, INT64_MIN);
     maki_jw_int(w, INT64_MAX);
     maki_jw_int(w, 0);
@@ -232,15 +232,15 @@ static void test_long(void)
         maki_jw *w = begin(&p);
         memset(text, 'x', n);
         memcpy(text + n - 6, "日本", 6);
-        maki_jw_array(w);
+        maki_jw_begin_array(w);
         maki_jw_string(w, MAKI_LIT("前"));
         maki_jw_string(w, (maki_str){ text, n });
         maki_jw_string(w, MAKI_LIT("後"));
         maki_jw_end_array(w);
         maki_str all = end(&p);
         CHECK_EQ(all.len, n + 16);
-        CHECK_STR(maki_str_to(all, 9), "[\"前\",\"x");
-        CHECK_STR(maki_str_from(all, all.len - 14), "日本\",\"後\"]");
+        CHECK_STR(maki_str_prefix(all, 9), "[\"前\",\"x");
+        CHECK_STR(maki_str_skip(all, all.len - 14), "日本\",\"後\"]");
         done(&p);
     }
     free(text);
@@ -273,7 +273,7 @@ static void test_failing_sink(void)
         maki_err err = { 0 };
         maki_jw w;
         maki_jw_init(&w, (maki_sink){ bad_write, &s }, &err);
-        maki_jw_array(&w);
+        maki_jw_begin_array(&w);
         for (int i = 0; i < 20; i++) {
             maki_jw_string(&w, MAKI_LIT("小さい"));
             maki_jw_raw(&w, MAKI_LIT("[1, 2]"));
@@ -316,7 +316,7 @@ static void test_fields(void)
     maki_jw w;
     tap_row("fields of every kind");
     maki_jw_init(&w, maki_buf_sink(&buf), NULL);
-    maki_jw_object(&w);
+    maki_jw_begin_object(&w);
     maki_jw_field_string(&w, "\xE5\x90\x8D", MAKI_LIT("\"\xF0\x9F\x98\x80\""));
     maki_jw_field_text(&w, "model", "m");
     maki_jw_field_text(&w, "none", "");

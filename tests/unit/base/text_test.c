@@ -95,7 +95,7 @@ static void test_samples(void)
             maki_str cut = maki_utf8_truncate(text, max);
             CHECK_EQ(cut.len, whole);
             CHECK(cut.ptr == text.ptr);
-            CHECK_EQ(maki_utf8_incomplete(maki_str_to(text, here)), here - whole);
+            CHECK_EQ(maki_utf8_incomplete(maki_str_prefix(text, here)), here - whole);
         }
     }
 }

@@ -61,8 +61,8 @@ static void run_storage_seed(void)
                  &kit.err);
     CHECK_STR(key, "sk-鍵");
     CHECK_EQ(maki_config_integer(kit.config, "llm.ollama.context_length"), 32768);
-    CHECK(maki_str_has(maki_config_text(kit.config, "context_storage.summary_prompt"),
-                       MAKI_LIT("です。\n===")));
+    CHECK(maki_str_contains(maki_config_text(kit.config, "context_storage.summary_prompt"),
+                            MAKI_LIT("です。\n===")));
 }
 
 static void run_agents_seed(void)
@@ -162,7 +162,7 @@ static void run_secrets(void)
     check_from("llm.mine.base_url", MAKI_CONFIG_FILE, 2, "http://u:********@h/v1");
     maki_config_value value;
     for (size_t cursor = 0; maki_config_next_value(kit.config, &cursor, &value);)
-        CHECK(!maki_str_has(value.text, MAKI_LIT("hush")));
+        CHECK(!maki_str_contains(value.text, MAKI_LIT("hush")));
 }
 
 /* ---- names --------------------------------------------------------------------------------------------- */
@@ -226,17 +226,18 @@ static void run_json(void)
     CHECK_STATUS(maki_config_write(kit.config, maki_buf_sink(&out), &kit.err), MAKI_OK, &kit.err);
     maki_str text = maki_buf_str(&out), value;
     CHECK(maki_json_check(text, &value, &kit.err) == MAKI_OK);
-    CHECK(maki_str_has(
+    CHECK(maki_str_contains(
         text,
         MAKI_LIT(
             "{\"path\":\"context_storage.summary_prompt\",\"value\":\"一\\n\\\"二\\\"\",\"source\":\"file\",\"line\":1,\"column\":35}")));
-    CHECK(maki_str_has(
+    CHECK(maki_str_contains(
         text, MAKI_LIT("\"value\":3,\"source\":\"environment\",\"variable\":\"CLEANUP_DAYS\"")));
-    CHECK(maki_str_has(text, MAKI_LIT("{\"path\":\"memory.paths\",\"value\":[\"甲\",\"乙\"]")));
-    CHECK(maki_str_has(
+    CHECK(
+        maki_str_contains(text, MAKI_LIT("{\"path\":\"memory.paths\",\"value\":[\"甲\",\"乙\"]")));
+    CHECK(maki_str_contains(
         text,
         MAKI_LIT("{\"path\":\"autoCondenseContext\",\"value\":true,\"source\":\"default\"}")));
-    CHECK(!maki_str_has(text, MAKI_LIT("hush")));
+    CHECK(!maki_str_contains(text, MAKI_LIT("hush")));
     maki_buf_free(&out);
 }
 

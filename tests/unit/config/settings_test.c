@@ -63,13 +63,13 @@ static void check_typed(const maki_config *config, const maki_config_setting *ro
     case MAKI_CONFIG_BYTES: CHECK_EQ(maki_config_integer(config, path), 512 << 10); break;
     case MAKI_CONFIG_DURATION: CHECK_EQ(maki_config_integer(config, path), 90000); break;
     case MAKI_CONFIG_LIST:
-        CHECK(maki_config_entry(config, path, 0, &entry) && maki_str_is(entry, MAKI_LIT("甲")));
-        CHECK(maki_config_entry(config, path, 1, &entry) && maki_str_is(entry, MAKI_LIT("b*")));
+        CHECK(maki_config_entry(config, path, 0, &entry) && maki_str_equal(entry, MAKI_LIT("甲")));
+        CHECK(maki_config_entry(config, path, 1, &entry) && maki_str_equal(entry, MAKI_LIT("b*")));
         CHECK(!maki_config_entry(config, path, 2, &entry));
         break;
     case MAKI_CONFIG_ADDRESSES:
         CHECK(maki_config_entry(config, path, 1, &entry) &&
-              maki_str_is(entry, MAKI_LIT("[::1]:0")));
+              maki_str_equal(entry, MAKI_LIT("[::1]:0")));
         break;
     case MAKI_CONFIG_SECRET:
         CHECK_STATUS(maki_config_secret(config, path, &secret, &err), MAKI_OK, &err);
@@ -104,7 +104,7 @@ static void run_row(config_kit *kit, const maki_config_setting *row)
 {
     const maki_config_setting *target = row;
     char path[300], own[300], value[300];
-    if (row->type == MAKI_CONFIG_ALIAS) target = maki_setting_named(maki_str_of(row->choices));
+    if (row->type == MAKI_CONFIG_ALIAS) target = maki_setting_find(maki_str_of(row->choices));
     if (!CHECK(target != NULL)) return;
     concrete(row->path, path, sizeof path);
     concrete(target->path, own, sizeof own);
@@ -181,7 +181,7 @@ static void run_editor(config_kit *kit, const maki_config_setting *row)
     const maki_config_setting *target = row;
     char path[300], long_path[300], own[300], value[300];
     if (!row->editor) return;
-    if (row->type == MAKI_CONFIG_ALIAS) target = maki_setting_named(maki_str_of(row->choices));
+    if (row->type == MAKI_CONFIG_ALIAS) target = maki_setting_find(maki_str_of(row->choices));
     concrete(row->path, path, sizeof path);
     concrete(target->path, own, sizeof own);
     sample(target, value, sizeof value);

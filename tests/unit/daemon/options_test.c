@@ -103,9 +103,9 @@ static void run_defaults(maki_daemon_options *got)
     CHECK_EQ(got->client.idle_ms, client.idle_ms);
     CHECK_EQ(got->stop_ms, 30000);
     CHECK_EQ(got->log_level, MAKI_INFO);
-    CHECK_CSTR(maki_upstream_named(&got->upstreams, MAKI_LIT("openai"))->origin,
+    CHECK_CSTR(maki_upstream_find(&got->upstreams, MAKI_LIT("openai"))->origin,
                "https://api.openai.com");
-    CHECK_CSTR(maki_upstream_named(&got->upstreams, MAKI_LIT("ollama"))->origin,
+    CHECK_CSTR(maki_upstream_find(&got->upstreams, MAKI_LIT("ollama"))->origin,
                "http://127.0.0.1:11434");
     maki_daemon_options_free(got);
 }
@@ -144,9 +144,9 @@ static void check_file_values(const maki_daemon_options *got)
     CHECK_EQ(got->client.idle_ms, 6000);
     CHECK_EQ(got->stop_ms, 7000);
     CHECK_EQ(got->log_level, MAKI_DEBUG);
-    CHECK_CSTR(maki_upstream_named(&got->upstreams, MAKI_LIT("openai"))->path, "/v1");
-    CHECK_CSTR(maki_upstream_named(&got->upstreams, MAKI_LIT("local"))->models, "qwen*,llama-3*");
-    CHECK_CSTR(maki_upstream_named(&got->upstreams, MAKI_LIT("anthropic"))->origin,
+    CHECK_CSTR(maki_upstream_find(&got->upstreams, MAKI_LIT("openai"))->path, "/v1");
+    CHECK_CSTR(maki_upstream_find(&got->upstreams, MAKI_LIT("local"))->models, "qwen*,llama-3*");
+    CHECK_CSTR(maki_upstream_find(&got->upstreams, MAKI_LIT("anthropic"))->origin,
                "https://api.anthropic.com");
     CHECK_CSTR(maki_upstream_for_model(&got->upstreams, MAKI_LIT("claude-x"))->name, "anthropic");
 }
@@ -197,8 +197,8 @@ static void run_over(const char *config, maki_daemon_options *got)
     CHECK_STATUS(read_args(no_variables, args, got, &err), MAKI_OK, &err);
     CHECK_CSTR(got->guard.token, "cli");
     CHECK_CSTR(got->client.ca_file, "other.pem");
-    CHECK_CSTR(maki_upstream_named(&got->upstreams, MAKI_LIT("openai"))->origin, "http://h:1");
-    CHECK(maki_upstream_named(&got->upstreams, MAKI_LIT("local")) != NULL);
+    CHECK_CSTR(maki_upstream_find(&got->upstreams, MAKI_LIT("openai"))->origin, "http://h:1");
+    CHECK(maki_upstream_find(&got->upstreams, MAKI_LIT("local")) != NULL);
     maki_daemon_options_free(got);
 }
 

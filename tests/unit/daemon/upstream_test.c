@@ -51,7 +51,7 @@ static void run_lines(void)
         tap_row("line: %s", lines[i].line);
         maki_status st = maki_upstreams_add(&all, maki_str_of(lines[i].line), &err);
         CHECK_STATUS(st, lines[i].status, &err);
-        const maki_upstream *got = maki_upstream_named(&all, MAKI_LIT("x"));
+        const maki_upstream *got = maki_upstream_find(&all, MAKI_LIT("x"));
         CHECK_EQ(got != NULL, st == MAKI_OK);
         if (!got) continue;
         CHECK_CSTR(got->origin, lines[i].origin);
@@ -86,8 +86,8 @@ int main(void)
     CHECK(!all.by_model);
     CHECK_EQ(maki_upstreams_add(&all, MAKI_LIT("openai=http://127.0.0.1:1"), NULL), MAKI_OK);
     CHECK_EQ(all.count, 2);
-    CHECK_CSTR(maki_upstream_named(&all, MAKI_LIT("openai"))->origin, "http://127.0.0.1:1");
-    CHECK(maki_upstream_named(&all, MAKI_LIT("open")) == NULL);
+    CHECK_CSTR(maki_upstream_find(&all, MAKI_LIT("openai"))->origin, "http://127.0.0.1:1");
+    CHECK(maki_upstream_find(&all, MAKI_LIT("open")) == NULL);
     (void)maki_upstreams_add(&all, MAKI_LIT("local=http://h models=qwen*,*llama*"), NULL);
     (void)maki_upstreams_add(&all, MAKI_LIT("big=http://h models=gpt-5"), NULL);
     CHECK(all.by_model);

@@ -266,7 +266,7 @@ static void take_call(pairing *p, maki_str id)
 static void take_result(pairing *p, maki_str id)
 {
     for (size_t i = 0; i < p->count; i++) {
-        if (!maki_str_is(id, maki_str_of(p->open[i]))) continue;
+        if (!maki_str_equal(id, maki_str_of(p->open[i]))) continue;
         memmove(p->open[i], p->open[--p->count], sizeof p->open[0]);
         return;
     }
@@ -277,7 +277,7 @@ static void take_result(pairing *p, maki_str id)
 static maki_status take_row(void *ctx, const maki_wire_message *message, maki_err *err)
 {
     pairing *p = ctx;
-    maki_content_parts pieces = maki_content_parts_of(message->row);
+    maki_content_parts pieces = maki_content_parts_of_row(message->row);
     maki_content_part piece;
     (void)err;
     while (maki_content_parts_next(&pieces, &piece)) {

@@ -59,9 +59,9 @@ static bool same(const fake_scenario *a, const fake_scenario *b)
            a->has_cut == b->has_cut && a->cut == b->cut && a->huge == b->huge &&
            a->chunk == b->chunk && a->has_fail == b->has_fail && a->fail == b->fail &&
            a->has_hold == b->has_hold && a->hold == b->hold && a->first == b->first &&
-           maki_str_is(a->retry_after, b->retry_after) &&
-           maki_str_is(a->retry_after_ms, b->retry_after_ms) && maki_str_is(a->say, b->say) &&
-           maki_str_is(a->tool, b->tool) && maki_str_is(a->arguments, b->arguments);
+           maki_str_equal(a->retry_after, b->retry_after) &&
+           maki_str_equal(a->retry_after_ms, b->retry_after_ms) && maki_str_equal(a->say, b->say) &&
+           maki_str_equal(a->tool, b->tool) && maki_str_equal(a->arguments, b->arguments);
 }
 
 int main(void)
@@ -77,7 +77,7 @@ int main(void)
         fake_scenario scenario;
         tap_row("unknown: %s", bad_rows[i].words);
         CHECK(!fake_scenario_read(maki_str_of(bad_rows[i].words), &scenario, &unknown));
-        CHECK(maki_str_is(unknown, maki_str_of(bad_rows[i].unknown)));
+        CHECK(maki_str_equal(unknown, maki_str_of(bad_rows[i].unknown)));
     }
 
     tap_row("a scenario in the user's text");

@@ -104,7 +104,7 @@ static bool check_pinned(run *r, const model_view *before)
         while (k < r->view.count && r->view.items[k].row != row)
             k++;
         MUST(k < r->view.count, "message %llu had to stay", (unsigned long long)row->seq);
-        MUST(maki_str_is(model_json(before, i), model_json(&r->view, k)),
+        MUST(maki_str_equal(model_json(before, i), model_json(&r->view, k)),
              "message %llu was shortened", (unsigned long long)row->seq);
     }
     return true;

@@ -442,9 +442,9 @@ static void write_ends(maki_str *out, maki_str old, const model_trim *trim)
     uint64_t all = units_of(old);
     snprintf(note, sizeof note, "\\n\\n[... %llu of %llu characters trimmed ...]\\n\\n",
              (unsigned long long)(all - trim->head - trim->tail), (unsigned long long)all);
-    join(out, maki_str_to(old, head_of(old, trim->head)));
+    join(out, maki_str_prefix(old, head_of(old, trim->head)));
     join(out, maki_str_of(note));
-    join(out, maki_str_from(old, tail_of(old, trim->tail)));
+    join(out, maki_str_skip(old, tail_of(old, trim->tail)));
 }
 
 static void write_cuts(maki_str *out, maki_str old, const model_trim *trim)
@@ -461,7 +461,7 @@ static void write_cuts(maki_str *out, maki_str old, const model_trim *trim)
         join(out, (maki_str){ text.ptr + 1, text.len - 2 });
         done = tail_of(old, all - to);
     }
-    join(out, maki_str_from(old, done));
+    join(out, maki_str_skip(old, done));
 }
 
 static void write_shorter(maki_str *out, const model_text *text, maki_str old,
@@ -498,7 +498,7 @@ maki_str model_json(const model_view *view, size_t item)
         }
     }
     if (!out.ptr) return row->json;
-    join(&out, maki_str_from(row->json, done));
+    join(&out, maki_str_skip(row->json, done));
     return out;
 }
 

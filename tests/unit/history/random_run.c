@@ -69,7 +69,7 @@ bool run_take_events(run *r)
 bool run_take_row(run *r, model_row *row)
 {
     model *m = run_model(r);
-    maki_row record;
+    maki_index_record record;
     MUST(m->row_count < MODEL_ROWS, "too many rows for the model");
     row->seq = model_last(m) + 1;
     m->rows[m->row_count++] = row;
@@ -108,7 +108,7 @@ static maki_status compare_seen(void *ctx, const maki_view_message *seen, maki_e
     uint64_t seq = item->row ? item->row->seq : 0, ev = item->row ? 0 : item->event->ev;
     if (seen->seq != seq || seen->ev != ev)
         w->wrong = "the view has another message here";
-    else if (!maki_str_is(seen->json, model_json(view, w->at)))
+    else if (!maki_str_equal(seen->json, model_json(view, w->at)))
         w->wrong = "a message has other bytes";
     w->at++;
     return w->wrong ? MAKI_CANCELLED : MAKI_OK;
@@ -258,7 +258,8 @@ bool run_check_now(run *r)
     }
     run_write_model(r, &r->view);
     if (!run_write_view(r, view, false)) return false;
-    MUST(maki_str_is(maki_buf_str(&r->text), maki_buf_str(&r->wanted)), "the view has other bytes");
+    MUST(maki_str_equal(maki_buf_str(&r->text), maki_buf_str(&r->wanted)),
+         "the view has other bytes");
     if (!save_revision(r)) return false;
     return run_chance(r, 8) ? true : check_array(r, view);
 }

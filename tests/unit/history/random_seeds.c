@@ -67,7 +67,7 @@ static bool check_everything(run *r)
     }
     maki_status st = maki_conv_all_messages(run_conv(r), &view, &err);
     MUST(st == MAKI_OK && run_write_view(r, view, false), "everything: %s", err.msg);
-    MUST(maki_str_is(maki_buf_str(&r->text), maki_buf_str(&r->wanted)),
+    MUST(maki_str_equal(maki_buf_str(&r->text), maki_buf_str(&r->wanted)),
          "everything is not all rows");
     return true;
 }
@@ -95,7 +95,7 @@ static bool undo_all(run *r)
     st = maki_conv_view(run_conv(r), MAKI_NEWEST, MAKI_NEWEST, &view, &err);
     MUST(st == MAKI_OK, "the view: %s", err.msg);
     if (!run_compare_view(r, view) || !run_write_view(r, view, false)) return false;
-    MUST(maki_str_is(maki_buf_str(&r->text), maki_buf_str(&r->wanted)),
+    MUST(maki_str_equal(maki_buf_str(&r->text), maki_buf_str(&r->wanted)),
          "undoing everything does not give the untouched log");
     return true;
 }
@@ -108,7 +108,7 @@ static bool rebuild_index(run *r, size_t which)
     unlink(path);
     bool opened = run_open(r, which);
     maki_str after = directory_read(run_index_path(&r->models[which]));
-    bool same = before.ptr && after.ptr && maki_str_is(before, after);
+    bool same = before.ptr && after.ptr && maki_str_equal(before, after);
     free((void *)(uintptr_t)before.ptr);
     free((void *)(uintptr_t)after.ptr);
     if (!opened) return false;

@@ -122,7 +122,7 @@ static bool do_truncate(run *r)
     if (r->view.count) last = r->view.items[r->view.count - 1];
     for (size_t i = 0; i < r->view.count; i++) {
         const model_event *event = r->view.items[i].event; /* markers may go behind a new one */
-        if (event && !maki_str_has(event->message, MAKI_LIT("isTruncationMarker")))
+        if (event && !maki_str_contains(event->message, MAKI_LIT("isTruncationMarker")))
             summary = r->view.items[i];
     }
     maki_change c;
@@ -181,7 +181,7 @@ static bool do_prune(run *r)
         if (!row || !row->text_count) continue;
         const model_text *text = &row->texts[run_chance(r, row->text_count)];
         maki_str old = { row->json.ptr + text->at, text->len };
-        uint64_t units = text->whole ? 0 : maki_json_units(old), at = 0;
+        uint64_t units = text->whole ? 0 : maki_json_utf16_len(old), at = 0;
         maki_trim *edit = &edits[count];
         *edit = (maki_trim){ .seq = row->seq, .block = text->block, .part = text->part };
         edit->cuts = cuts[count++];
@@ -277,7 +277,7 @@ static bool check_rewound(run *r, uint64_t to, uint64_t ev, size_t more)
     for (size_t i = 0; i < then.count; i++) {
         bool same = r->view.items[i].row == then.items[i].row &&
                     r->view.items[i].event == then.items[i].event;
-        MUST(same && maki_str_is(model_json(&r->view, i), model_json(&then, i)),
+        MUST(same && maki_str_equal(model_json(&r->view, i), model_json(&then, i)),
              "message %zu is not what it was then", i);
     }
     return true;
@@ -469,7 +469,7 @@ static bool check_restored(run *r, uint64_t seq)
     for (size_t i = 0; i < r->view.count; i++) {
         const model_row *row = r->view.items[i].row;
         if (row && row->seq == seq)
-            MUST(maki_str_is(model_json(&r->view, i), row->json), "it is not whole again");
+            MUST(maki_str_equal(model_json(&r->view, i), row->json), "it is not whole again");
     }
     return true;
 }

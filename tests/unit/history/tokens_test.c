@@ -225,7 +225,7 @@ static void test_views(void)
 
     tap_row("events name the family of their tokens");
     maki_str events = directory_read(directory_file(&f, "talk.events.jsonl"));
-    CHECK(maki_str_has(events, MAKI_LIT(",\"family\":\"o200k_base\"")));
+    CHECK(maki_str_contains(events, MAKI_LIT(",\"family\":\"o200k_base\"")));
     free((void *)(uintptr_t)events.ptr);
     directory_close(&f);
 }
@@ -336,7 +336,7 @@ static void test_public(const char *source)
     snprintf(path, sizeof path, "%s", directory_file(&f, "x.jsonl"));
     if (!CHECK_STATUS(maki_open(NULL, &m, &err), MAKI_OK, &err)) return;
     maki_set_threads(m, 2);
-    maki_use_progress(m, note_counting, &most);
+    maki_set_progress(m, note_counting, &most);
     CHECK_STATUS(maki_conversation_import(m, source, path, "lines", NULL, &got, &err), MAKI_OK,
                  &err);
     CHECK_EQ(most, 0);
@@ -357,7 +357,7 @@ static void test_public(const char *source)
     CHECK(most > 4 << 20);
     maki_conversation_close(c);
     maki_verification proof;
-    maki_use_progress(m, NULL, NULL);
+    maki_set_progress(m, NULL, NULL);
     CHECK_STATUS(maki_conversation_verify(m, path, false, NULL, NULL, &proof, &err), MAKI_OK, &err);
     maki_close(m);
     directory_close(&f);
@@ -380,7 +380,7 @@ static void note_skipped(void *ctx, uint64_t line, const char *why)
 static bool same_file(const directory *f, const char *a, const char *b)
 {
     maki_str x = directory_read(directory_file(f, a)), y = directory_read(directory_file(f, b));
-    bool same = x.ptr && y.ptr && maki_str_is(x, y);
+    bool same = x.ptr && y.ptr && maki_str_equal(x, y);
     free((void *)(uintptr_t)x.ptr);
     free((void *)(uintptr_t)y.ptr);
     return same;
@@ -527,7 +527,7 @@ static void test_skipped_between(void)
     maki_conv *conv = NULL;
     maki_import_report report;
     maki_err err = { 0 };
-    maki_row row;
+    maki_index_record row;
     tap_row("a result is matched with its call across skipped lines");
     directory_open(&f);
     maki_import_options lines = { .format = "lines" };

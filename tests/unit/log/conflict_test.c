@@ -82,7 +82,7 @@ static void test_facts(void)
     logs l;
     maki_err err = { 0 };
     maki_change change;
-    maki_row row;
+    maki_index_record row;
     logs_open(&l, "messages.jsonl");
     tap_row("a call of another process, or of an aborted group, is seen "
             "as it stands");

@@ -8,16 +8,18 @@
 #include "logs.h"
 #include "tap.h"
 
-static maki_row row_of(uint64_t n)
+static maki_index_record row_of(uint64_t n)
 {
-    maki_row row = { .offset = n * 100, .length = 99, .tokens = (uint32_t)n, .ts = (int64_t)n };
+    maki_index_record row = {
+        .offset = n * 100, .length = 99, .tokens = (uint32_t)n, .ts = (int64_t)n
+    };
     memset(row.chain, (int)n, sizeof row.chain);
     return row;
 }
 
 static bool is_row(maki_index *index, uint64_t n)
 {
-    maki_row row, due = row_of(n);
+    maki_index_record row, due = row_of(n);
     maki_err err = { 0 };
     return CHECK_STATUS(maki_index_get(index, n, &row, &err), MAKI_OK, &err) &&
            memcmp(&row, &due, sizeof row) == 0;
@@ -27,7 +29,7 @@ static void add(maki_index *index, uint64_t from, uint64_t to)
 {
     maki_err err = { 0 };
     for (uint64_t n = from; n <= to; n++) {
-        maki_row row = row_of(n);
+        maki_index_record row = row_of(n);
         CHECK_STATUS(maki_index_add(index, &row, 1, n * 100 + 100, &err), MAKI_OK, &err);
     }
 }
@@ -37,7 +39,7 @@ static void test_records(logs *l)
     maki_index writer, reader;
     maki_index_header header;
     maki_err err = { 0 };
-    maki_row row;
+    maki_index_record row;
     unsigned char start[MAKI_CHAIN_LEN] = { 1, 2, 3 };
     maki_index_header_init(&header, "a family name that is too long", 7, start);
 
@@ -149,7 +151,7 @@ static void test_short(logs *l)
     l->disk.full = true;
     for (l->disk.capacity = 0; l->disk.capacity < 64; l->disk.capacity++) {
         uint64_t capacity = l->disk.capacity;
-        maki_row row = row_of(71);
+        maki_index_record row = row_of(71);
         CHECK_STATUS(maki_index_add(&index, &row, 1, 7200, &err), MAKI_FULL, &err);
         CHECK_EQ(index.header.count, 70);
         CHECK_STATUS(maki_index_refresh(&index, &err), MAKI_OK, &err);

@@ -154,7 +154,7 @@ static void test_read_on(void)
     logs l;
     maki_err err = { 0 };
     maki_log_window window = { 0 };
-    maki_row row;
+    maki_index_record row;
     maki_str bytes;
     logs_open(&l, "messages.jsonl");
     maki_log *log = logs_get(&l);
@@ -171,7 +171,7 @@ static void test_read_on(void)
             CHECK_STATUS(maki_log_row(log, seq, &row, &err), MAKI_OK, &err);
             CHECK_STATUS(maki_log_read_buffered(log, seq, &row, &window, &bytes, &err), MAKI_OK,
                          &err);
-            CHECK(maki_str_is(bytes, logs_row(seq % 3 == 0 ? long_text : "短い short")));
+            CHECK(maki_str_equal(bytes, logs_row(seq % 3 == 0 ? long_text : "短い short")));
         }
     }
     CHECK(window.block.size <= MAKI_LOG_WINDOW_MAX + 2 * MAKI_PAGE);
@@ -202,10 +202,10 @@ static void test_copy(void)
     maki_buf out = maki_buf_new(maki_env_system().alloc, 64 << 20);
     CHECK_STATUS(maki_log_copy(log, 1, 20, (maki_sink){ keep_bytes, &out }, &err), MAKI_OK, &err);
     maki_str file = directory_read(l.path);
-    CHECK(maki_str_is(maki_buf_str(&out), file));
+    CHECK(maki_str_equal(maki_buf_str(&out), file));
     maki_buf_clear(&out);
     CHECK_STATUS(maki_log_copy(log, 4, 4, (maki_sink){ keep_bytes, &out }, &err), MAKI_OK, &err);
-    CHECK(maki_str_is(maki_str_to(maki_buf_str(&out), out.len - 1), logs_row("short")));
+    CHECK(maki_str_equal(maki_str_prefix(maki_buf_str(&out), out.len - 1), logs_row("short")));
     CHECK_STATUS(maki_log_copy(log, 20, 21, (maki_sink){ keep_bytes, &out }, &err), MAKI_NOTFOUND,
                  &err);
     maki_buf_free(&out);
@@ -325,7 +325,7 @@ static void test_fork(void)
     CHECK(memcmp(maki_log_head(log), start, MAKI_CHAIN_LEN) == 0);
     CHECK_STATUS(logs_append(log, "forty-two", &err), MAKI_OK, &err);
     CHECK(logs_has(log, 42, "forty-two"));
-    maki_row row;
+    maki_index_record row;
     CHECK_STATUS(maki_log_row(log, 41, &row, &err), MAKI_NOTFOUND, &err);
     CHECK_STATUS(maki_log_row(log, 43, &row, &err), MAKI_NOTFOUND, &err);
     maki_log_close(log);
@@ -441,9 +441,9 @@ static void test_torn_more(void)
     tap_row("a row of NULs with a newline is indexed as a bad row");
     logs_add_bytes(l.path, (maki_str){ "\0\0\0\0\n", 5 });
     CHECK_STATUS(logs_append(log, "six", &err), MAKI_OK, &err);
-    maki_row row;
+    maki_index_record row;
     CHECK_STATUS(maki_log_row(log, 5, &row, &err), MAKI_OK, &err);
-    CHECK_EQ(row.flags, MAKI_ROW_BAD);
+    CHECK_EQ(row.flags, MAKI_ROW_NOT_MESSAGE);
     CHECK(logs_has(log, 6, "six"));
 
     tap_row("a long tail is kept whole, in a file next to it");

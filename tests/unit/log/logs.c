@@ -235,7 +235,7 @@ bool logs_has(maki_log *log, uint64_t seq, const char *text)
     maki_buf row = maki_buf_new(alloc, (size_t)MAKI_ROW_MAX);
     maki_err err = { 0 };
     bool same = maki_log_read(log, seq, &row, &err) == MAKI_OK &&
-                maki_str_is(maki_buf_str(&row), logs_row(text));
+                maki_str_equal(maki_buf_str(&row), logs_row(text));
     maki_buf_free(&row);
     return same;
 }

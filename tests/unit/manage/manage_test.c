@@ -94,7 +94,7 @@ static maki_manage_report manage(maki_conv *conv, const char *policy, double win
                                .max_tokens = 100,
                                .other_tokens = other,
                                .threshold = 75,
-                               .policy = maki_policy_named(maki_str_of(policy)),
+                               .policy = maki_policy_find(maki_str_of(policy)),
                                .summarizer = &offline };
     CHECK_STATUS(maki_manage_conversation(conv, &in, &report, &err), MAKI_OK, &err);
     return report;

@@ -220,7 +220,7 @@ static void test_used(void)
     maki_manage_options in = { .window = 100000,
                                .threshold = 75,
                                .force = true,
-                               .policy = maki_policy_named(MAKI_LIT("roo")),
+                               .policy = maki_policy_find(MAKI_LIT("roo")),
                                .summarizer = &k.late.summarizer };
     CHECK_STATUS(maki_manage_conversation(k.conv, &in, &report, &k.err), MAKI_OK, &k.err);
     CHECK_EQ(atomic_load(&k.late.calls), 0);

@@ -86,7 +86,7 @@ static const maki_logger *logger(void)
 
 static bool logged(const char *text)
 {
-    return maki_str_has(maki_buf_str(&lines), maki_str_of(text));
+    return maki_str_contains(maki_buf_str(&lines), maki_str_of(text));
 }
 
 /* Policy roo, in a window that is `usage` percent full: under 80 there is time, over 90 there is none. */
@@ -97,7 +97,7 @@ static maki_manage_options in_window(maki_conv *conv, double usage,
     return (maki_manage_options){ .window = tokens_of(conv) * 100 / usage,
                                   .max_tokens = 100,
                                   .threshold = 75,
-                                  .policy = maki_policy_named(MAKI_LIT("roo")),
+                                  .policy = maki_policy_find(MAKI_LIT("roo")),
                                   .summarizer = summarizer,
                                   .logger = logger() };
 }
@@ -193,7 +193,7 @@ static void check_saved_too_little(const directory *f)
         "a condense that saves too little is logged with its reduction, and another step follows");
     talk(conv, 40);
     maki_manage_options in = in_window(conv, 76, &summarizer);
-    in.policy = maki_policy_named(MAKI_LIT("maki"));
+    in.policy = maki_policy_find(MAKI_LIT("maki"));
     in.keep = 3;
     maki_manage_report r = manage(conv, &in);
     CHECK(strcmp(maki_step_name(r.action), "condense") != 0);

@@ -102,7 +102,7 @@ static const maki_logger *logger(void)
 
 static bool logged(const char *text)
 {
-    return maki_str_has(maki_buf_str(&lines), maki_str_of(text));
+    return maki_str_contains(maki_buf_str(&lines), maki_str_of(text));
 }
 
 static void run_rows(void)

@@ -296,7 +296,7 @@ static void check_last(void)
 
 static const maki_policy *preset(const char *name)
 {
-    return maki_policy_named(maki_str_of(name));
+    return maki_policy_find(maki_str_of(name));
 }
 
 /* must_reach may be set on any step. */

@@ -44,10 +44,10 @@ static void on_head(void *ctx, maki_conn *conn, const maki_http_head *head)
     e->conn = conn;
     maki_buf_clear(&e->body);
     snprintf(e->target, sizeof e->target, "%.*s", (int)head->target.len, head->target.ptr);
-    if (maki_str_is(head->target, MAKI_LIT("/early"))) {
+    if (maki_str_equal(head->target, MAKI_LIT("/early"))) {
         maki_conn_fail(conn, 404, "not_found", "nothing here");
     }
-    if (maki_str_is(head->target, MAKI_LIT("/pause"))) {
+    if (maki_str_equal(head->target, MAKI_LIT("/pause"))) {
         e->pause = true;
         maki_conn_pause(conn);
     }
@@ -61,10 +61,10 @@ static void on_body(void *ctx, maki_conn *conn, maki_str bytes)
 
 static void answer(echo *e, maki_conn *conn)
 {
-    maki_reply reply = { .status = 200,
-                         .reason = MAKI_LIT("OK"),
-                         .fields = MAKI_LIT("X: 日本\r\n"),
-                         .framing = MAKI_FRAME_CHUNKED };
+    maki_response reply = { .status = 200,
+                            .reason = MAKI_LIT("OK"),
+                            .fields = MAKI_LIT("X: 日本\r\n"),
+                            .framing = MAKI_FRAME_CHUNKED };
     if (strcmp(e->target, "/length") == 0) {
         reply.framing = MAKI_FRAME_LENGTH;
         reply.length = e->body.len + 2;
@@ -74,14 +74,14 @@ static void answer(echo *e, maki_conn *conn)
         reply.length = 100;
     }
     if (strcmp(e->target, "/204") == 0) reply.status = 204;
-    maki_conn_start(conn, &reply);
+    maki_conn_begin_response(conn, &reply);
     maki_conn_send(conn, MAKI_LIT("<"));
     maki_conn_send(conn, maki_buf_str(&e->body));
     maki_conn_send(conn, MAKI_LIT(">"));
     if (strcmp(e->target, "/drop") == 0) {
         maki_conn_drop(conn);
     } else {
-        maki_conn_end(conn);
+        maki_conn_end_response(conn);
     }
 }
 
@@ -90,21 +90,21 @@ static void on_drained(void *ctx, maki_conn *conn)
 {
     static const char block[LONG_BLOCK];
     echo *e = ctx;
-    while (e->left && maki_conn_waiting(conn) < sizeof block) {
+    while (e->left && maki_conn_unsent_bytes(conn) < sizeof block) {
         size_t some = e->left < sizeof block ? e->left : sizeof block;
         maki_conn_send(conn, (maki_str){ block, some });
         e->left -= some;
-        if (e->left == 0) maki_conn_end(conn);
+        if (e->left == 0) maki_conn_end_response(conn);
     }
 }
 
 static void answer_long(echo *e, maki_conn *conn)
 {
     e->left = LONG_ANSWER;
-    maki_conn_start(conn, &(maki_reply){ .status = 200,
-                                         .reason = MAKI_LIT("OK"),
-                                         .framing = MAKI_FRAME_LENGTH,
-                                         .length = LONG_ANSWER });
+    maki_conn_begin_response(conn, &(maki_response){ .status = 200,
+                                                     .reason = MAKI_LIT("OK"),
+                                                     .framing = MAKI_FRAME_LENGTH,
+                                                     .length = LONG_ANSWER });
     on_drained(e, conn);
 }
 
@@ -118,7 +118,7 @@ static void on_body_end(void *ctx, maki_conn *conn)
     }
 }
 
-static void on_gone(void *ctx, maki_conn *conn, maki_status why)
+static void on_aborted(void *ctx, maki_conn *conn, maki_status why)
 {
     echo *e = ctx;
     (void)conn;
@@ -143,7 +143,7 @@ static void echo_open(echo *e, const maki_server_limits *limits)
                                     .on_body = on_body,
                                     .on_body_end = on_body_end,
                                     .on_drained = on_drained,
-                                    .on_gone = on_gone,
+                                    .on_aborted = on_aborted,
                                     .on_empty = on_empty };
     CHECK_STATUS(maki_server_open(&e->fe.env, e->base, limits, &calls, &e->server, &err), MAKI_OK,
                  &err);
@@ -184,7 +184,7 @@ static void send_text(echo *e, int fd, maki_str text, size_t step)
     while (text.len) {
         size_t some = text.len < step ? text.len : step;
         ssize_t n = send(fd, text.ptr, some, MSG_DONTWAIT | MSG_NOSIGNAL);
-        if (n > 0) text = maki_str_from(text, (size_t)n);
+        if (n > 0) text = maki_str_skip(text, (size_t)n);
         if (n < 0 && errno != EAGAIN) return;
         if (text.len) event_base_loop(e->base, EVLOOP_NONBLOCK);
     }
@@ -296,8 +296,8 @@ static void run_refusals(void)
         maki_str got = receive(&e, fd, ANSWER_MAX, &closed);
         CHECK(closed);
         CHECK(maki_str_starts(got, maki_str_of(refusals[i].line)));
-        CHECK(maki_str_has(got, maki_str_of(refusals[i].word)));
-        CHECK(maki_str_has(got, MAKI_LIT("Connection: close\r\n")));
+        CHECK(maki_str_contains(got, maki_str_of(refusals[i].word)));
+        CHECK(maki_str_contains(got, MAKI_LIT("Connection: close\r\n")));
         CHECK_EQ(e.gone, e.heads); /* what was begun is ended */
         close(fd);
         echo_close(&e);
@@ -424,7 +424,7 @@ static void run_long(void)
     while (!answered && !closed) {
         maki_str got = receive(&e, fd, 1, &closed);
         if (got.len == 0) break;
-        answered = maki_str_has(got, second);
+        answered = maki_str_contains(got, second);
     }
     CHECK(answered);
     CHECK_EQ(e.heads, 2);

@@ -21,14 +21,14 @@ int main(void)
     maki_url parts;
     for (size_t i = 0; i < COUNT(rows); i++) {
         tap_row("%s", rows[i].url);
-        if (!CHECK(maki_url_split(maki_str_of(rows[i].url), &parts))) continue;
+        if (!CHECK(maki_url_parse(maki_str_of(rows[i].url), &parts))) continue;
         CHECK_TEXT(parts.origin, maki_str_of(rows[i].origin));
         CHECK_TEXT(parts.path, maki_str_of(rows[i].path));
         CHECK_EQ(maki_url_is_loopback(parts.origin), rows[i].loopback);
     }
     for (size_t i = 0; i < COUNT(bad); i++) {
         tap_row("invalid URL: %s", bad[i]);
-        CHECK(!maki_url_split(maki_str_of(bad[i]), &parts));
+        CHECK(!maki_url_parse(maki_str_of(bad[i]), &parts));
     }
     return tap_end();
 }

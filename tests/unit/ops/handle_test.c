@@ -27,7 +27,7 @@ static maki_status run(kit *k, const char *op, const char *input)
 
 static bool has(kit *k, const char *part)
 {
-    if (maki_str_has(maki_buf_str(&k->answer), maki_str_of(part))) return true;
+    if (maki_str_contains(maki_buf_str(&k->answer), maki_str_of(part))) return true;
     fprintf(stderr, "# no %s in %.*s\n", part, (int)k->answer.len, k->answer.ptr);
     return false;
 }
@@ -84,7 +84,7 @@ static void test_asking(kit *k, const char *id)
         tap_row("%s", a->name);
         fake_model_init(&k->model, a->scenario);
         k->model.reply = "the nori is to be rolled";
-        maki_use_model(k->m, a->model ? &k->model.model : NULL);
+        maki_set_model(k->m, a->model ? &k->model.model : NULL);
         condense(k, id, a->op, a->more);
         CHECK_EQ(k->model.calls > 0, a->asked);
         if (a->asked) CHECK(has(k, "\"summarizer\":{\"model\":\"wise\",\"input\":"));
@@ -108,7 +108,7 @@ static void test_unused(kit *k)
     make_session(k, "つばき", 6, "", id);
     fake_model_init(&k->model, FAKE_ANSWERS);
     k->model.reply = "some more words than those";
-    maki_use_model(k->m, &k->model.model);
+    maki_set_model(k->m, &k->model.model);
     snprintf(input, sizeof input, "{\"conversation\":\"%s\"}", id);
     CHECK_STATUS(run(k, "history.condense", input), MAKI_REFUSED, &k->err);
     CHECK_CSTR(k->err.code, "CONTEXT_GREW");
@@ -130,7 +130,7 @@ int main(void)
     maki_options options = { sizeof options, maki_env_system(), MAKI_MAX_MEMORY,
                              k.config.here.path };
     CHECK_STATUS(maki_open(&options, &k.m, &k.err), MAKI_OK, &k.err);
-    maki_use_config(k.m, k.config.config);
+    maki_set_config(k.m, k.config.config);
     tap_row("a session is created in the state directory of the options, whatever $MAKI_HOME says");
     make_session(
         &k, "さくら", 40,

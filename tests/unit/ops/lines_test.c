@@ -22,7 +22,7 @@ static int file_with(maki_str text)
     while (text.len) {
         ssize_t n = write(fd, text.ptr, text.len);
         if (n <= 0) break;
-        text = maki_str_from(text, (size_t)n);
+        text = maki_str_skip(text, (size_t)n);
     }
     lseek(fd, 0, SEEK_SET);
     return fd;
@@ -82,7 +82,7 @@ static void long_row(maki_buf *out, size_t size)
 {
     maki_buf_add(out, MAKI_LIT("{\"op\":\"tokens.estimate\",\"input\":{\"text\":\""));
     while (size > 0) {
-        maki_str part = maki_str_to(MAKI_LIT("ありがとう。"), size < 18 ? size / 3 * 3 : 18);
+        maki_str part = maki_str_prefix(MAKI_LIT("ありがとう。"), size < 18 ? size / 3 * 3 : 18);
         if (part.len == 0) part = MAKI_LIT("x");
         maki_buf_add(out, part);
         size -= part.len;

@@ -189,10 +189,10 @@ static void check_long(void)
     tap_row("a line of 1 MB, cut and whole");
     append_long("long.jsonl", "{\"role\":\"user\",\"content\":\"\\n", 1 << 20, "\"}");
     maki_str message = message_at(ask("session.messages", "long.jsonl", "\"from\":1,\"to\":1"), 0);
-    CHECK(message.len < 5000 && maki_str_has(message, MAKI_LIT("\"length\":1048577")));
+    CHECK(message.len < 5000 && maki_str_contains(message, MAKI_LIT("\"length\":1048577")));
     message = message_at(
         ask("session.messages", "long.jsonl", "\"from\":1,\"to\":1,\"chars\":100000000"), 0);
-    CHECK(message.len > (1 << 20) && !maki_str_has(message, MAKI_LIT("\"length\"")));
+    CHECK(message.len > (1 << 20) && !maki_str_contains(message, MAKI_LIT("\"length\"")));
 
     tap_row("an image of 5 MB: its size, and its bytes when they are asked for");
     append_long(
@@ -201,7 +201,7 @@ static void check_long(void)
         "\"media_type\":\"image/png\",\"data\":\"",
         5 << 20, "\"}}]}");
     message = message_at(ask("session.messages", "long.jsonl", "\"from\":2,\"to\":2"), 0);
-    CHECK(message.len < 1000 && maki_str_has(message, MAKI_LIT("\"bytes\":3932160")));
+    CHECK(message.len < 1000 && maki_str_contains(message, MAKI_LIT("\"bytes\":3932160")));
     message = message_at(
         ask("session.messages", "long.jsonl", "\"from\":2,\"to\":2,\"chars\":1000000"), 0);
     CHECK(message.len > (5 << 20));
@@ -227,7 +227,7 @@ static void check_broken(void)
     maki_str value = ask("session.messages", "broken.jsonl", "\"from\":1,\"to\":9");
     CHECK(maki_utf8_valid(maki_buf_str(&answer), NULL));
     CHECK_STR(maki_json_field(message_at(value, 1), "role"), "\"\"");
-    CHECK(maki_str_has(message_at(value, 1), MAKI_LIT("caf\xEF\xBF\xBD \xEF\xBF\xBD")));
+    CHECK(maki_str_contains(message_at(value, 1), MAKI_LIT("caf\xEF\xBF\xBD \xEF\xBF\xBD")));
     CHECK_STR(maki_json_field(message_at(value, 2), "parts"),
               "[{\"type\":\"other\",\"name\":\"damaged\",\"text\":\"not JSON\"}]");
     CHECK_STR(maki_json_field(message_at(value, 3), "parts"),
@@ -298,7 +298,7 @@ static void check_requests(void)
     value = ask("session.outline", "asked.jsonl", "");
     CHECK_STR(maki_json_field(value, "errors"), "[{\"ev\":2,\"at\":1,\"ts\":1700000000000}]");
     value = ask("session.steps", "asked.jsonl", "\"evs\":[2]");
-    CHECK(maki_str_has(value, MAKI_LIT("\"status\":529,\"message\":\"overloaded\"")));
+    CHECK(maki_str_contains(value, MAKI_LIT("\"status\":529,\"message\":\"overloaded\"")));
 }
 
 /* A request that Maki wrote: without spans, the view of that revision; a rewind changes the next one. */
@@ -320,12 +320,12 @@ static void check_views_sent(void)
     add_event("own.jsonl", "manifest", own);
     maki_str value = ask("session.request", "own.jsonl", "\"body\":true");
     maki_str changed = maki_json_field(value, "changed");
-    CHECK(
-        maki_str_has(maki_json_field(value, "parts"), MAKI_LIT("{\"part\":\"marker\",\"ev\":2,")));
+    CHECK(maki_str_contains(maki_json_field(value, "parts"),
+                            MAKI_LIT("{\"part\":\"marker\",\"ev\":2,")));
     CHECK_STR(maki_json_field(changed, "synthetic"), "[2]");
     CHECK_EQ(maki_json_number_field(changed, "first"), 2);
     CHECK_EQ(maki_json_number_field(value, "reply"), 10);
-    CHECK(maki_str_has(maki_json_field(value, "body"), MAKI_LIT("messages hidden]")));
+    CHECK(maki_str_contains(maki_json_field(value, "body"), MAKI_LIT("messages hidden]")));
     remove_log("own");
 }
 
@@ -349,7 +349,7 @@ static void check_forks(void)
     value = ask("session.outline", "forked.jsonl", "");
     CHECK_STR(maki_json_field(value, "rows"),
               "[[\"m\",1,1],[\"h\",2,3,8,\"truncate\",1],[\"s\",8,1],[\"m\",4,9]]");
-    CHECK(maki_str_has(maki_json_field(value, "steps"), MAKI_LIT("\"parent\":\"asked\"")));
+    CHECK(maki_str_contains(maki_json_field(value, "steps"), MAKI_LIT("\"parent\":\"asked\"")));
     remove_log("forked");
 }
 

@@ -217,8 +217,8 @@ static void break_fields(maki *m, const maki_op_info *op, const maki_op_form *fo
             maki_op(m, maki_str_of(op->name), maki_buf_str(&input), maki_buf_sink(&answer), &err);
         if (!any || f->required) {
             CHECK_STATUS(st, MAKI_INVALID, &err);
-            CHECK(maki_str_has(maki_str_of(err.msg), maki_str_of(f->name)));
-            CHECK(maki_str_has(maki_str_of(err.msg), MAKI_LIT("byte")));
+            CHECK(maki_str_contains(maki_str_of(err.msg), maki_str_of(f->name)));
+            CHECK(maki_str_contains(maki_str_of(err.msg), MAKI_LIT("byte")));
         }
         maki_buf_free(&input);
         maki_buf_free(&answer);

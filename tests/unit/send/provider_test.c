@@ -99,7 +99,7 @@ static void run_config(config_kit *kit, const struct config_row *row, const char
              p.origin, p.path, (int)p.model.len, p.model.ptr ? p.model.ptr : "");
     if (st == MAKI_OK)
         CHECK_CSTR(line, row->want);
-    else if (!CHECK(maki_str_has(maki_str_of(err.msg), maki_str_of(row->want))))
+    else if (!CHECK(maki_str_contains(maki_str_of(err.msg), maki_str_of(row->want))))
         printf("# %s\n", err.msg);
 }
 
@@ -180,7 +180,7 @@ static void run_targets(const maki_env *env)
         maki_err err;
         tap_row("no address: %s", bad_urls[i]);
         CHECK_STATUS(maki_provider_set_url(&p, maki_str_of(bad_urls[i]), &err), MAKI_INVALID, &err);
-        CHECK(!maki_str_has(maki_str_of(err.msg), MAKI_LIT("user:password")));
+        CHECK(!maki_str_contains(maki_str_of(err.msg), MAKI_LIT("user:password")));
     }
 }
 

@@ -22,7 +22,7 @@ static maki_status on_row(void *ctx, maki_str row, bool whole, maki_err *err)
 {
     talker *t = ctx;
     (void)err;
-    t->good += whole && maki_str_has(row, MAKI_LIT("You said: hello"));
+    t->good += whole && maki_str_contains(row, MAKI_LIT("You said: hello"));
     return MAKI_OK;
 }
 

@@ -88,16 +88,16 @@ typedef struct seen {
 static maki_status inspect_message(void *ctx, const maki_view_message *m, maki_err *err)
 {
     seen *s = ctx;
-    bool result = maki_str_has(m->json, MAKI_LIT("tool_result"));
+    bool result = maki_str_contains(m->json, MAKI_LIT("tool_result"));
     (void)err;
     if (m->seq == 0) s->markers++;
     if (m->seq && m->seq == s->pin) s->pinned = true;
     if (m->seq > 1 && m->seq != s->pin && !result &&
-        maki_str_has(m->json, MAKI_LIT("\"role\":\"user\"")))
+        maki_str_contains(m->json, MAKI_LIT("\"role\":\"user\"")))
         s->turns++;
     if (m->seq == 1) s->first = true;
     if (result && !s->call_before) s->results_alone++;
-    s->call_before = maki_str_has(m->json, MAKI_LIT("tool_use\""));
+    s->call_before = maki_str_contains(m->json, MAKI_LIT("tool_use\""));
     return MAKI_OK;
 }
 

@@ -97,13 +97,14 @@ static void test_rebuilt(kit *k)
     text = directory_read(k->view);
     if (CHECK(maki_json_get(text, MAKI_LIT("entries"), &entries) &&
               maki_json_get(entries, MAKI_LIT("aaa"), &entry))) {
-        maki_str front = maki_str_to(entry, entry.len < 120 ? entry.len : 120);
-        CHECK(maki_str_has(
+        maki_str front = maki_str_prefix(entry, entry.len < 120 ? entry.len : 120);
+        CHECK(maki_str_contains(
             front, MAKI_LIT("{\"id\":\"aaa\",\"agentId\":\"default\",\"sessionKey\":\""
                             "agent:default:telegram:さくら\",\"createdAt\":1700000000000,")));
-        CHECK(maki_str_has(entry, MAKI_LIT("\"model\":\"m-1\",\"messageCount\":2,\"tokenUsage\":"
-                                           "{\"input\":300,\"output\":50},\"overrides\":{},"
-                                           "\"state\":\"active\"")));
+        CHECK(
+            maki_str_contains(entry, MAKI_LIT("\"model\":\"m-1\",\"messageCount\":2,\"tokenUsage\":"
+                                              "{\"input\":300,\"output\":50},\"overrides\":{},"
+                                              "\"state\":\"active\"")));
     }
     free_text(text);
     struct stat st;
@@ -340,7 +341,7 @@ static void test_truncated(kit *k)
     bool good = true;
     for (size_t n = 0; good && n < whole.len; n++) {
         kit_all all;
-        directory_write(k->view, maki_str_to(whole, n));
+        directory_write(k->view, maki_str_prefix(whole, n));
         kit_read(k, &all);
         good = CHECK_CSTR(all.text, four) && CHECK(is_whole(k));
         remove_damaged(k);
@@ -473,11 +474,11 @@ static void test_unknown_fields(kit *k)
     kit_read(k, &all);
     CHECK_CSTR(all.text, four);
     maki_str text = directory_read(k->view);
-    CHECK(maki_str_has(text, MAKI_LIT("\"before\":[1, 2]")));
-    CHECK(maki_str_has(text, MAKI_LIT("\"after\":null")));
-    CHECK(maki_str_has(text, MAKI_LIT("\"label\": \"私の\"")));
-    CHECK(maki_str_has(text, MAKI_LIT("\"x\\u0041\":{\"deep\":[]}")));
-    CHECK(maki_str_has(text, MAKI_LIT("\"label\": \"old name\"")));
+    CHECK(maki_str_contains(text, MAKI_LIT("\"before\":[1, 2]")));
+    CHECK(maki_str_contains(text, MAKI_LIT("\"after\":null")));
+    CHECK(maki_str_contains(text, MAKI_LIT("\"label\": \"私の\"")));
+    CHECK(maki_str_contains(text, MAKI_LIT("\"x\\u0041\":{\"deep\":[]}")));
+    CHECK(maki_str_contains(text, MAKI_LIT("\"label\": \"old name\"")));
     CHECK(is_whole(k));
     free_text(text);
     check_four(k);
@@ -497,8 +498,8 @@ static void test_unknown_fields_kept(kit *k)
         injected = fake_alloc_failed(&k->fe);
         fake_alloc_fail_at(&k->fe, 0);
         maki_str text = directory_read(k->view);
-        bool good = CHECK(maki_str_has(text, MAKI_LIT("\"theirs\":\"私の\""))) &&
-                    CHECK(maki_str_has(text, MAKI_LIT("\"more\":[1]")));
+        bool good = CHECK(maki_str_contains(text, MAKI_LIT("\"theirs\":\"私の\""))) &&
+                    CHECK(maki_str_contains(text, MAKI_LIT("\"more\":[1]")));
         if (!good) printf("# allocation %zu: %s\n", nth, all.err.msg);
         free_text(text);
     }
@@ -512,8 +513,8 @@ static void test_unknown_fields_kept(kit *k)
     kit_read(k, &all);
     CHECK(all.report.written && !all.report.note[0]);
     maki_str text = directory_read(k->view);
-    CHECK(text.len > n && maki_str_has(text, MAKI_LIT("\"field0\":")) &&
-          maki_str_has(text, MAKI_LIT("\"field3000\":")));
+    CHECK(text.len > n && maki_str_contains(text, MAKI_LIT("\"field0\":")) &&
+          maki_str_contains(text, MAKI_LIT("\"field3000\":")));
     free_text(text);
     unlink(k->view);
     check_four(k);
@@ -592,7 +593,7 @@ static void test_directory_time(kit *k)
     kit_read(k, &all); /* the fake clock is later: the time may be trusted */
     CHECK(all.report.written);
     maki_str text = directory_read(k->view);
-    CHECK(maki_str_has(text, MAKI_LIT("\"folder\":1600000000000000")));
+    CHECK(maki_str_contains(text, MAKI_LIT("\"folder\":1600000000000000")));
     free_text(text);
     check_four(k);
     snprintf(path, sizeof path, "%s/eee.jsonl", k->sessions);
@@ -616,7 +617,7 @@ static void test_directory_time(kit *k)
     check_four(k);
     text = directory_read(k->view);
     for (size_t n = text.len - 3; n > 100; n -= 7) {
-        directory_write(k->view, maki_str_to(text, n));
+        directory_write(k->view, maki_str_prefix(text, n));
         set_time(k->sessions, 1600000000);
         check_four(k);
     }
@@ -747,7 +748,7 @@ static void test_many(void)
     set_time(k.view, 1600000000);
     check_many(&k, true);
     CHECK(stat(k.view, &st) == 0 && (size_t)st.st_size >= whole.len);
-    directory_write(k.view, maki_str_to(whole, whole.len / 2));
+    directory_write(k.view, maki_str_prefix(whole, whole.len / 2));
     set_time(k.view, 1600000000);
     check_many(&k, true);
     unlink(k.view);

@@ -192,8 +192,8 @@ static void test_prompts(void)
     for (size_t lang = 0; lang < MAKI_LANGS; lang++) {
         maki_str system = maki_prompt_of(MAKI_LIT("standard"), (maki_lang)lang, true).system;
         for (size_t s = 0; s < MAKI_SECTIONS; s++)
-            CHECK(
-                maki_str_has(system, maki_str_of(maki_heading((maki_lang)lang, (maki_section)s))));
+            CHECK(maki_str_contains(system,
+                                    maki_str_of(maki_heading((maki_lang)lang, (maki_section)s))));
     }
 }
 
@@ -231,7 +231,7 @@ static void test_scenarios(void)
         if (scenarios[i].code) {
             CHECK_CSTR(k.summary.fallback_reason.code, scenarios[i].code);
             CHECK(k.summary.fallback_reason.msg[0] != '\0');
-            CHECK(maki_str_has(k.summary.text, MAKI_LIT("これまでの会話")));
+            CHECK(maki_str_contains(k.summary.text, MAKI_LIT("これまでの会話")));
         } else {
             CHECK_STR(k.summary.text, "知らせ src/a.c 🐟");
             CHECK_EQ(k.summary.fallback_reason.status, MAKI_OK);
@@ -289,7 +289,7 @@ static uint64_t tokens_of(const char *text, size_t len)
 {
     maki_env env = maki_env_system();
     maki_tokenizer *t = NULL;
-    CHECK_STATUS(maki_tokenizer_open(&env, maki_encoding_named("o200k_base"), NULL, &t, NULL),
+    CHECK_STATUS(maki_tokenizer_open(&env, maki_encoding_find("o200k_base"), NULL, &t, NULL),
                  MAKI_OK, NULL);
     uint64_t n = t ? maki_tokenizer_count(t, (maki_str){ text, len }) : 0;
     maki_tokenizer_close(t);
@@ -453,7 +453,7 @@ static void test_measured(void)
             CHECK_EQ(k.summary.coverage.kept, 2);
             CHECK_EQ(k.summary.coverage.lost, 4);
             CHECK(maki_str_starts(lost, MAKI_LIT("\"TODO: write"))); /* tasks before paths */
-            CHECK(maki_str_has(lost, MAKI_LIT("\"docs/log.md\",\"lib/test_rows.py\"")));
+            CHECK(maki_str_contains(lost, MAKI_LIT("\"docs/log.md\",\"lib/test_rows.py\"")));
         } else {
             CHECK_EQ(k.summary.coverage.kept + k.summary.coverage.lost, 6); /* each fact once */
         }

@@ -298,9 +298,9 @@ static void test_rows(void)
                      &err);
         bool good = true;
         for (size_t k = 0; k < COUNT(rows[i].has) && rows[i].has[k]; k++)
-            good &= CHECK(maki_str_has(text, maki_str_of(rows[i].has[k])));
+            good &= CHECK(maki_str_contains(text, maki_str_of(rows[i].has[k])));
         for (size_t k = 0; k < COUNT(rows[i].lacks) && rows[i].lacks[k]; k++)
-            good &= CHECK(!maki_str_has(text, maki_str_of(rows[i].lacks[k])));
+            good &= CHECK(!maki_str_contains(text, maki_str_of(rows[i].lacks[k])));
         if (!good) printf("# %.*s\n", (int)text.len, text.ptr);
         maki_arena_free(&arena);
     }
@@ -321,8 +321,8 @@ static void put_json(maki_buf *out, const char *before, maki_str text, const cha
 static size_t times_in(maki_str text, const char *part)
 {
     size_t n = 0;
-    for (maki_str p = maki_str_of(part); maki_str_has(text, p); n++)
-        text = maki_str_from(text, maki_str_find_nocase(text, p) + p.len);
+    for (maki_str p = maki_str_of(part); maki_str_contains(text, p); n++)
+        text = maki_str_skip(text, maki_str_find_nocase(text, p) + p.len);
     return n;
 }
 
@@ -544,10 +544,10 @@ static void test_odd(void)
         maki_buf_add(&all, MAKI_LIT("]}"));
     maki_buf_add(&all, MAKI_LIT("}]}\n"));
     CHECK_STATUS(summarize(maki_buf_str(&all), 500, &arena, &text, &err), MAKI_OK, &err);
-    CHECK(maki_str_has(text, MAKI_LIT("deep")));
+    CHECK(maki_str_contains(text, MAKI_LIT("deep")));
     tap_row("no message at all");
     CHECK_STATUS(summarize((maki_str){ "", 0 }, 500, &arena, &text, &err), MAKI_OK, &err);
-    CHECK(maki_str_has(text, MAKI_LIT("Messages and tool calls: 0, 0")));
+    CHECK(maki_str_contains(text, MAKI_LIT("Messages and tool calls: 0, 0")));
     maki_arena_free(&arena);
     maki_buf_free(&all);
 }
@@ -562,7 +562,7 @@ static void test_languages(void)
         maki_str text;
         maki_jw w;
         maki_jw_init(&w, maki_buf_sink(&talk), &err);
-        maki_jw_object(&w);
+        maki_jw_begin_object(&w);
         maki_jw_key(&w, MAKI_LIT("role"));
         maki_jw_string(&w, MAKI_LIT("user"));
         maki_jw_key(&w, MAKI_LIT("content"));

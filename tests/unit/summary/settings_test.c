@@ -181,7 +181,7 @@ static size_t offline_len(config_kit *kit, const char *file, uint64_t tokens, co
     maki_offline_options how = maki_summary_offline(&s);
     maki_summarizer by = maki_summarizer_offline_with(&how);
     CHECK_STATUS(by.run(&by, &request, &arena, &summary, &err), MAKI_OK, &err);
-    CHECK(maki_str_has(summary.text, maki_str_of(has)));
+    CHECK(maki_str_contains(summary.text, maki_str_of(has)));
     size_t len = summary.text.len;
     maki_arena_free(&arena);
     return len;

@@ -18,9 +18,9 @@ static inline maki_status talk_each(const void *source, maki_message_fn fn, void
     while (st == MAKI_OK && rest.len) {
         const char *end = memchr(rest.ptr, '\n', rest.len);
         size_t n = end ? (size_t)(end - rest.ptr) : rest.len;
-        st = maki_json_check(maki_str_to(rest, n), &value, err);
+        st = maki_json_check(maki_str_prefix(rest, n), &value, err);
         if (st == MAKI_OK) st = fn(ctx, value, err);
-        rest = maki_str_from(rest, end ? n + 1 : n);
+        rest = maki_str_skip(rest, end ? n + 1 : n);
     }
     return st;
 }

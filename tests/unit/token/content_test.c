@@ -405,8 +405,8 @@ int main(void)
     fake_env_init(&fe);
     tap_row("open");
     if (!CHECK_STATUS(
-            maki_tokenizer_open(&fe.env, maki_encoding_named("o200k_base"), NULL, &t, &err),
-            MAKI_OK, &err)) {
+            maki_tokenizer_open(&fe.env, maki_encoding_find("o200k_base"), NULL, &t, &err), MAKI_OK,
+            &err)) {
         return tap_end();
     }
     test_rows(t);

@@ -35,7 +35,7 @@ int main(void)
     maki_err err = { 0 };
     directory f;
     maki_str text = large_text();
-    const maki_encoding *encoding = maki_encoding_named("o200k_base");
+    const maki_encoding *encoding = maki_encoding_find("o200k_base");
     maki_tokenizer *t = NULL;
     char large[300], spaces[300], small[300], binary[300], missing[300];
     uint64_t done = 0;

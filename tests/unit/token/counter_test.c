@@ -59,7 +59,7 @@ static void test_o200k(fake_env *fe)
     maki_str items[COUNT(item_rows)];
     tap_row("open");
     if (!CHECK_STATUS(
-            maki_tokenizer_open(&fe->env, maki_encoding_named("o200k_base"), NULL, &t, &err),
+            maki_tokenizer_open(&fe->env, maki_encoding_find("o200k_base"), NULL, &t, &err),
             MAKI_OK, &err)) {
         return;
     }

@@ -97,7 +97,7 @@ static void test_table(void)
     const maki_family *family;
     tap_row("every family has an encoding, a plausible factor and a name of its own");
     for (size_t i = 0; (family = maki_family_at(i)) != NULL; i++) {
-        CHECK(maki_encoding_named(family->encoding) != NULL);
+        CHECK(maki_encoding_find(family->encoding) != NULL);
         CHECK(family->factor > 0.5 && family->factor < 2);
         CHECK(family->error >= 0 && family->error < 0.5);
         CHECK(family->error > 0 || family->factor == 1);
@@ -105,9 +105,9 @@ static void test_table(void)
             CHECK_DOUBLE(maki_family_text_scale(family, NULL), 1);
             CHECK_DOUBLE(maki_family_text_error(family, NULL), 0);
         }
-        CHECK(maki_family_named(maki_str_of(family->name)) == family);
+        CHECK(maki_family_find(maki_str_of(family->name)) == family);
     }
-    CHECK(maki_family_named(MAKI_LIT("nobody")) == NULL);
+    CHECK(maki_family_find(MAKI_LIT("nobody")) == NULL);
 
     tap_row("every pattern belongs to a family, and finds it");
     for (size_t i = 0; (family = maki_family_at(i)) != NULL; i++) {
@@ -135,7 +135,7 @@ static bool near(double a, double b, double within)
 
 static void test_calibration(void)
 {
-    const maki_family *claude = maki_family_named(MAKI_LIT("claude"));
+    const maki_family *claude = maki_family_find(MAKI_LIT("claude"));
     maki_calibration state = { 0 };
     tap_random random = { 5 };
     tap_row("nothing learnt: the family's");
@@ -201,7 +201,7 @@ static void test_written(void)
     fake_env fe;
     maki_jw w;
     maki_calibration state = { 0 }, read = { 0 };
-    const maki_family *claude = maki_family_named(MAKI_LIT("claude"));
+    const maki_family *claude = maki_family_find(MAKI_LIT("claude"));
     fake_env_init(&fe);
     maki_buf buf = maki_buf_new(fe.env.alloc, 1000);
     tap_row("written and read it is the same");

@@ -16,7 +16,7 @@ static maki_tokenizer *open_o200k(fake_env *fe)
 {
     maki_tokenizer *t = NULL;
     maki_err err;
-    CHECK_STATUS(maki_tokenizer_open(&fe->env, maki_encoding_named("o200k_base"), NULL, &t, &err),
+    CHECK_STATUS(maki_tokenizer_open(&fe->env, maki_encoding_find("o200k_base"), NULL, &t, &err),
                  MAKI_OK, &err);
     return t;
 }
@@ -54,7 +54,7 @@ static void test_rows(void)
         uint64_t want = maki_tokenizer_count(t, maki_str_of(row->text));
         tap_row("%s", row->name);
         CHECK_EQ(count_json(t, json), want);
-        CHECK_EQ(count_json(t, maki_json_inside(json)), want);
+        CHECK_EQ(count_json(t, maki_json_strip_quotes(json)), want);
     }
     maki_tokenizer_close(t);
     CHECK_EQ(fake_alloc_live(&fe), 0);

@@ -15,7 +15,7 @@ static uint64_t tools(maki_tokenizer *t, const char *family, const char *json)
 {
     uint64_t tokens = 0;
     maki_err err;
-    CHECK_STATUS(maki_count_tools(t, maki_family_named(maki_str_of(family)), maki_str_of(json),
+    CHECK_STATUS(maki_count_tools(t, maki_family_find(maki_str_of(family)), maki_str_of(json),
                                   &tokens, &err),
                  MAKI_OK, &err);
     return tokens;
@@ -34,8 +34,8 @@ int main(void)
     fake_env_init(&fe);
     tap_row("open");
     if (!CHECK_STATUS(
-            maki_tokenizer_open(&fe.env, maki_encoding_named("o200k_base"), NULL, &t, &err),
-            MAKI_OK, &err)) {
+            maki_tokenizer_open(&fe.env, maki_encoding_find("o200k_base"), NULL, &t, &err), MAKI_OK,
+            &err)) {
         return tap_end();
     }
     uint64_t lines = text(t, "get_weather:The weather of a place") +

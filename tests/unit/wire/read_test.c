@@ -171,7 +171,7 @@ static void read_on(const maki_env *env, const struct read_row *row, maki_str bo
         maki_status st =
             maki_wire_read(env, row->protocol, body, mark, take, &s, &request, &s.now, &err);
         CHECK_STATUS(st, MAKI_OK, &err);
-        CHECK_TEXT(maki_buf_str(&s.rows), maki_str_from(maki_buf_str(&all->rows), before));
+        CHECK_TEXT(maki_buf_str(&s.rows), maki_str_skip(maki_buf_str(&all->rows), before));
         CHECK_TEXT(print_request(&printed, &request), rest);
         maki_buf_free(&s.rows);
     }

@@ -1,5 +1,5 @@
 /* fold_test.c -- what a search finds in titles of many languages. */
-#include "base/fold.h"
+#include "base/casefold.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -38,8 +38,8 @@ static const struct fold_row { const char *name, *text, *part; bool found; } row
 static bool finds(const char *part, const char *text)
 {
     char a[200], b[200];
-    maki_str whole = { a, maki_fold(maki_str_of(text), a, sizeof a) };
-    return maki_str_has(whole, (maki_str){ b, maki_fold(maki_str_of(part), b, sizeof b) });
+    maki_str whole = { a, maki_casefold(maki_str_of(text), a, sizeof a) };
+    return maki_str_contains(whole, (maki_str){ b, maki_casefold(maki_str_of(part), b, sizeof b) });
 }
 
 int main(void)
@@ -50,7 +50,7 @@ int main(void)
         CHECK_EQ(finds(rows[i].part, rows[i].text), rows[i].found);
     }
     tap_row("at most as many bytes as fit, in complete characters");
-    size_t n = maki_fold(MAKI_LIT("ＡＢ日本語"), out, sizeof out);
+    size_t n = maki_casefold(MAKI_LIT("ＡＢ日本語"), out, sizeof out);
     CHECK_TEXT(((maki_str){ out, n }), MAKI_LIT("ab日本"));
     return tap_end();
 }

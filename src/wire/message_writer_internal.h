@@ -1,52 +1,52 @@
-/* write_internal.h -- the interface between write.c, which orders rows, and write_PROTOCOL.c, which write each
+/* message_writer_internal.h -- the interface between message_writer.c, which orders rows, and write_PROTOCOL.c, which write each
  * part in their format. */
-#ifndef MAKI_WIRE_WRITE_INTERNAL_H
-#define MAKI_WIRE_WRITE_INTERNAL_H
+#ifndef MAKI_WIRE_MESSAGE_WRITER_INTERNAL_H
+#define MAKI_WIRE_MESSAGE_WRITER_INTERNAL_H
 
 #include "wire/content_part.h"
+#include "wire/message_writer.h"
 #include "wire/sticky_error.h"
-#include "wire/write.h"
 
 /* A call of the current or last turn. */
 typedef struct maki_pending_call {
-    maki_str id, name; /* as written: JSON strings */
-    maki_str row_id;   /* its id in the row, by which its result refers to it */
-    maki_str type;     /* Responses: the item's, a JSON string; len 0: function_call */
+    maki_str id, name;    /* as written: JSON strings */
+    maki_str original_id; /* its id in the row, by which its result refers to it */
+    maki_str type;        /* Responses: the item's, a JSON string; len 0: function_call */
     bool answered;
     uint64_t early_offset, early_len; /* its result in `early`; len 0: not early */
     uint64_t call_offset, call_len;   /* functions: the call in `calls` */
 } maki_pending_call;
 
 typedef struct maki_message_format maki_message_format;
-typedef struct maki_protocol_writing maki_protocol_writing; /* protocol.h */
+typedef struct maki_request_format maki_request_format; /* protocol.h */
 
 struct maki_wire_writer {
     const maki_env *env;
-    maki_wire_style style;
-    const maki_protocol_writing *writing;
+    maki_wire_writer_options options;
+    const maki_request_format *request_format;
     const maki_message_format *format;
     maki_jw *w;
     maki_sticky_error failure; /* of the spools */
     bool any_message;          /* a message other than the system's was written */
 
-    maki_author open;   /* author of the open message; NONE: no open message */
-    bool single_string; /* so far the open message is one string, in `content` */
+    maki_author open_author; /* author of the open message; NONE: no open message */
+    bool message_is_string;  /* so far the open message is one string, in `content` */
 
     maki_arena arena; /* of the turn */
     maki_pending_call *pending;
     size_t pending_count, pending_capacity;
-    size_t next;         /* index of the first whose result is not written */
-    bool collecting;     /* more calls may follow: no result yet */
-    uint64_t turns;      /* turns with calls, including this one */
-    maki_spool early;    /* results that came too early */
-    maki_spool deferred; /* rows that came before the results, one per line */
+    size_t next;          /* index of the first whose result is not written */
+    bool collecting;      /* more calls may follow: no result yet */
+    uint64_t call_rounds; /* turns with calls, including this one */
+    maki_spool early;     /* results that came too early */
+    maki_spool deferred;  /* rows that came before the results, one per line */
     size_t deferred_count;
 
     /* The message being collected (chat, Ollama; `images`: Ollama); items have a comma after each. */
-    maki_spool content, calls, thoughts, images;
+    maki_spool content, calls, reasoning, images;
     size_t part_count;        /* in `content` */
-    bool from_string;         /* `content` is a single string, with quotes */
-    maki_str reasoning_field; /* the field for `thoughts` */
+    bool content_is_string;   /* `content` is a single string, with quotes */
+    maki_str reasoning_field; /* the field for `reasoning` */
 };
 
 /* The format of a protocol. */

@@ -1,4 +1,4 @@
-/* write.c -- order rows for a protocol: results right after their calls, other rows after the turn.
+/* message_writer.c -- order rows for a protocol: results right after their calls, other rows after the turn.
  *
  * While calls wait for their results, other rows are deferred.  A turn ends, with synthetic results for the calls without
  * one, when the next calls come, when too many rows are deferred, or at the end of the log. */
@@ -9,30 +9,32 @@
 #include "base/err.h"
 
 enum {
-    DEFERRED_MAX = 64,      /* rows deferred between a call and its result */
-    SPOOL_MEMORY = 1 << 20, /* bytes of each spool in memory */
-    TURN_MEMORY = 32 << 20  /* bytes for the ids of one turn */
+    DEFERRED_MAX = 64,           /* rows deferred between a call and its result */
+    SPOOL_MEMORY = 1 << 20,      /* bytes of each spool in memory */
+    CALL_ROUND_MEMORY = 32 << 20 /* bytes for the ids of one turn */
 };
 
-static const maki_str none = { "", 0 };
+static const maki_str empty = { "", 0 };
 
 /* ---- open and close ---------------------------------------------------------------------------------------------- */
 
-maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *style, maki_jw *w,
-                                  maki_wire_writer **out, maki_err *err)
+maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_writer_options *options,
+                                  maki_jw *w, maki_wire_writer **out, maki_err *err)
 {
-    const maki_protocol_writing *writing = maki_protocol_of(style->protocol)->writing;
+    const maki_request_format *writing = maki_protocol_of(options->protocol)->request_format;
     if (!writing)
         return maki_fail(err, MAKI_UNSUPPORTED, "no request is written in the protocol '%s'",
-                         maki_protocol_name(style->protocol));
+                         maki_protocol_name(options->protocol));
     maki_wire_writer *wr = env->alloc->resize(env->alloc, NULL, 0, sizeof *wr);
     if (!wr) return maki_fail_nomem(err);
-    *wr = (maki_wire_writer){
-        .env = env, .style = *style, .writing = writing, .format = &writing->format, .w = w
-    };
-    wr->arena = maki_arena_new(env->alloc, TURN_MEMORY);
-    maki_spool *spools[] = { &wr->early, &wr->deferred, &wr->content,
-                             &wr->calls, &wr->thoughts, &wr->images };
+    *wr = (maki_wire_writer){ .env = env,
+                              .options = *options,
+                              .request_format = writing,
+                              .format = &writing->format,
+                              .w = w };
+    wr->arena = maki_arena_new(env->alloc, CALL_ROUND_MEMORY);
+    maki_spool *spools[] = { &wr->early, &wr->deferred,  &wr->content,
+                             &wr->calls, &wr->reasoning, &wr->images };
     for (size_t i = 0; i < sizeof spools / sizeof spools[0]; i++)
         *spools[i] = maki_spool_new(env, SPOOL_MEMORY);
     *out = wr;
@@ -42,8 +44,8 @@ maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *st
 void maki_wire_writer_close(maki_wire_writer *wr)
 {
     if (!wr) return;
-    maki_spool *spools[] = { &wr->early, &wr->deferred, &wr->content,
-                             &wr->calls, &wr->thoughts, &wr->images };
+    maki_spool *spools[] = { &wr->early, &wr->deferred,  &wr->content,
+                             &wr->calls, &wr->reasoning, &wr->images };
     for (size_t i = 0; i < sizeof spools / sizeof spools[0]; i++)
         maki_spool_free(spools[i]);
     maki_arena_free(&wr->arena);
@@ -54,16 +56,16 @@ void maki_wire_writer_close(maki_wire_writer *wr)
 
 void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, maki_str string)
 {
-    if (!first) maki_sticky_add(&wr->failure, spool, MAKI_LIT("\\n"));
-    maki_sticky_add(&wr->failure, spool, maki_json_inside(string));
+    if (!first) maki_sticky_spool_add(&wr->failure, spool, MAKI_LIT("\\n"));
+    maki_sticky_spool_add(&wr->failure, spool, maki_json_strip_quotes(string));
 }
 
 void maki_writer_write_items(maki_wire_writer *wr, const char *name, maki_spool *spool)
 {
-    maki_str items = maki_sticky_text(&wr->failure, spool);
+    maki_str items = maki_sticky_spool_text(&wr->failure, spool);
     if (items.len) {
         maki_jw_key(wr->w, maki_str_of(name));
-        maki_jw_print(wr->w, "[%v]", maki_str_to(items, items.len - 1));
+        maki_jw_print(wr->w, "[%v]", maki_str_prefix(items, items.len - 1));
     }
     maki_spool_clear(spool);
 }
@@ -71,10 +73,10 @@ void maki_writer_write_items(maki_wire_writer *wr, const char *name, maki_spool 
 void maki_writer_clear_message(maki_wire_writer *wr)
 {
     maki_spool_clear(&wr->content);
-    maki_spool_clear(&wr->thoughts);
+    maki_spool_clear(&wr->reasoning);
     wr->part_count = 0;
-    wr->from_string = false;
-    wr->reasoning_field = none;
+    wr->content_is_string = false;
+    wr->reasoning_field = empty;
 }
 
 static bool has_pending(const maki_wire_writer *wr)
@@ -86,9 +88,9 @@ static bool has_pending(const maki_wire_writer *wr)
 
 static void end_message(maki_wire_writer *wr)
 {
-    if (wr->open != MAKI_AUTHOR_NONE) wr->format->end(wr);
-    wr->open = MAKI_AUTHOR_NONE;
-    wr->single_string = false;
+    if (wr->open_author != MAKI_AUTHOR_NONE) wr->format->end(wr);
+    wr->open_author = MAKI_AUTHOR_NONE;
+    wr->message_is_string = false;
 }
 
 void maki_writer_begin(maki_wire_writer *wr, maki_author author)
@@ -99,27 +101,27 @@ void maki_writer_begin(maki_wire_writer *wr, maki_author author)
     };
     bool first = !wr->any_message;
     wr->any_message = true;
-    if (wr->open == author) return;
-    if (first && author == MAKI_AUTHOR_ASSISTANT && !wr->style.no_synthetic)
+    if (wr->open_author == author) return;
+    if (first && author == MAKI_AUTHOR_ASSISTANT && !wr->options.no_synthetic)
         wr->format->write_row(wr, &beginning, MAKI_AUTHOR_USER);
     end_message(wr);
-    wr->open = author;
+    wr->open_author = author;
     wr->format->begin(wr, author);
 }
 
 /* ---- calls --------------------------------------------------------------------------------------------- */
 
-static void begin_turn(maki_wire_writer *wr)
+static void begin_call_round(maki_wire_writer *wr)
 {
     if (wr->collecting) return;
     maki_arena_free(&wr->arena);
-    wr->arena = maki_arena_new(wr->env->alloc, TURN_MEMORY);
+    wr->arena = maki_arena_new(wr->env->alloc, CALL_ROUND_MEMORY);
     wr->pending = NULL;
     wr->pending_count = wr->pending_capacity = wr->next = 0;
     maki_spool_clear(&wr->early);
     maki_spool_clear(&wr->calls);
     wr->collecting = true;
-    wr->turns++;
+    wr->call_rounds++;
 }
 
 /* The synthetic id of a call without one, as in reading (json_row.h). */
@@ -128,7 +130,7 @@ static maki_str synthetic_id(maki_wire_writer *wr, maki_str name)
     unsigned same_name_count = 0;
     for (size_t i = 0; i < wr->pending_count; i++)
         same_name_count += maki_json_same_text(wr->pending[i].name, name);
-    maki_str inside = maki_json_inside(name);
+    maki_str inside = maki_json_strip_quotes(name);
     return maki_arena_print(&wr->arena, "\"call_%.*s_%u\"", (int)inside.len, inside.ptr,
                             same_name_count);
 }
@@ -140,18 +142,18 @@ static bool is_id_char(char c)
 
 /* Adapt an id to the protocol.  Where ids must be unique, synthetic ids, which restart in every message, get the
  * number of the turn appended. */
-static maki_str protocol_id(maki_wire_writer *wr, maki_str id, maki_str name)
+static maki_str adapt_call_id(maki_wire_writer *wr, maki_str id, maki_str name)
 {
-    const maki_protocol_writing *format = wr->writing;
-    maki_str inside = maki_json_inside(id), tool = maki_json_inside(name),
+    const maki_request_format *format = wr->request_format;
+    maki_str inside = maki_json_strip_quotes(id), tool = maki_json_strip_quotes(name),
              prefix = MAKI_LIT("call_");
     char suffix[32] = "\"";
     if (format->ids_unique && maki_str_starts(inside, prefix) &&
-        maki_str_starts(maki_str_from(inside, prefix.len), tool))
-        snprintf(suffix, sizeof suffix, "_%llu\"", (unsigned long long)wr->turns);
+        maki_str_starts(maki_str_skip(inside, prefix.len), tool))
+        snprintf(suffix, sizeof suffix, "_%llu\"", (unsigned long long)wr->call_rounds);
     size_t len = 1 + inside.len + strlen(suffix);
     char *adapted = maki_arena_get(&wr->arena, len);
-    if (!adapted) return none;
+    if (!adapted) return empty;
     adapted[0] = '"';
     for (size_t i = 0; i < inside.len; i++)
         adapted[1 + i] =
@@ -165,7 +167,7 @@ static maki_str protocol_id(maki_wire_writer *wr, maki_str id, maki_str name)
 
 maki_pending_call *maki_writer_add_call(maki_wire_writer *wr, maki_content_part *call)
 {
-    begin_turn(wr);
+    begin_call_round(wr);
     if (call->name.len == 0) call->name = MAKI_LIT("\"tool\"");
     if (call->id.len <= 2) call->id = synthetic_id(wr, call->name);
     maki_pending_call *grown = maki_arena_grow(&wr->arena, wr->pending, wr->pending_count,
@@ -174,8 +176,8 @@ maki_pending_call *maki_writer_add_call(maki_wire_writer *wr, maki_content_part 
     wr->pending = grown;
     maki_pending_call *pending = &wr->pending[wr->pending_count];
     *pending = (maki_pending_call){ 0 };
-    pending->id = protocol_id(wr, call->id, call->name);
-    pending->row_id = maki_arena_copy(&wr->arena, call->id);
+    pending->id = adapt_call_id(wr, call->id, call->name);
+    pending->original_id = maki_arena_copy(&wr->arena, call->id);
     pending->name = maki_arena_copy(&wr->arena, call->name);
     pending->type = maki_arena_copy(&wr->arena, maki_json_string(call->original, "type"));
     if (maki_arena_status(&wr->arena, NULL) != MAKI_OK) return NULL;
@@ -185,14 +187,14 @@ maki_pending_call *maki_writer_add_call(maki_wire_writer *wr, maki_content_part 
 
 /* ---- results ------------------------------------------------------------------------------------------- */
 
-/* Find the call of a result: by id, else by name, else the next.  NULL: none in this turn. */
+/* Find the call of a result: by id, else by name, else the next.  NULL: none in this call round. */
 static maki_pending_call *find_call(maki_wire_writer *wr, const maki_content_part *result)
 {
     for (size_t i = 0; i < wr->pending_count; i++) {
         size_t index = (wr->next + i) % wr->pending_count; /* results mostly come in order */
         maki_pending_call *pending = &wr->pending[index];
         if (result->id.len > 2) {
-            if (maki_json_same_text(pending->row_id, result->id)) return pending;
+            if (maki_json_same_text(pending->original_id, result->id)) return pending;
         } else if (!pending->answered) {
             if (!result->name.len || maki_json_same_text(pending->name, result->name))
                 return pending;
@@ -220,7 +222,7 @@ static void flush_early(maki_wire_writer *wr)
 {
     while (has_pending(wr) && wr->pending[wr->next].answered) {
         maki_pending_call *pending = &wr->pending[wr->next];
-        maki_str early = maki_sticky_text(&wr->failure, &wr->early);
+        maki_str early = maki_sticky_spool_text(&wr->failure, &wr->early);
         if (early.len == 0) return;
         before_result(wr, pending);
         maki_jw_raw(wr->w,
@@ -233,10 +235,10 @@ static void store_early(maki_wire_writer *wr, maki_pending_call *pending,
                         const maki_content_part *result)
 {
     maki_jw w;
-    maki_sticky_begin(&wr->failure, maki_spool_sink(&wr->early), &w);
+    maki_sticky_jw_begin(&wr->failure, maki_spool_sink(&wr->early), &w);
     pending->early_offset = wr->early.size;
     wr->format->write_result(wr, &w, pending, result);
-    maki_sticky_end(&wr->failure, &w, none);
+    maki_sticky_jw_end(&wr->failure, &w, empty);
     pending->early_len = wr->early.size - pending->early_offset;
 }
 
@@ -271,8 +273,8 @@ static bool write_results(maki_wire_writer *wr, const maki_content_parts *row)
     return has_other_parts;
 }
 
-/* End the turn: the remaining calls get a synthetic result, unless the style has no_synthetic. */
-static void end_turn(maki_wire_writer *wr)
+/* End the turn: the remaining calls get a synthetic result, unless the options has no_synthetic. */
+static void end_call_round(maki_wire_writer *wr)
 {
     static const maki_content_part interrupted = {
         .kind = MAKI_CONTENT_RESULT,
@@ -280,7 +282,7 @@ static void end_turn(maki_wire_writer *wr)
     };
     flush_early(wr);
     while (has_pending(wr) && wr->failure.status == MAKI_OK) {
-        if (wr->style.no_synthetic) {
+        if (wr->options.no_synthetic) {
             wr->pending[wr->next].answered = true;
             wr->next++;
         } else {
@@ -306,7 +308,7 @@ bool maki_row_parts_next(maki_row_parts *iter, maki_content_part *out)
         if (!maki_content_parts_next(&iter->row, out)) return false;
         if (out->kind != MAKI_CONTENT_RESULT) return true;
         if (find_call(iter->wr, out)) continue;
-        iter->result = maki_content_parts_in(out->content);
+        iter->result = maki_content_parts_of_content(out->content);
         iter->in_result = true;
     }
 }
@@ -315,7 +317,8 @@ static void write_row(maki_wire_writer *wr, const maki_content_parts *row)
 {
     maki_author author = row->author;
     if (author == MAKI_AUTHOR_NONE) return;
-    if (author == MAKI_AUTHOR_SYSTEM && wr->writing->system_place == MAKI_SYSTEM_LIST) {
+    if (author == MAKI_AUTHOR_SYSTEM &&
+        wr->request_format->system_location == MAKI_SYSTEM_SEPARATE) {
         if (!wr->any_message) return; /* it is written by maki_wire_write_system */
         author = MAKI_AUTHOR_USER;
     }
@@ -327,16 +330,17 @@ static void defer(maki_wire_writer *wr, maki_str row)
     maki_sink sink = maki_row_sink(&wr->deferred);
     if (wr->failure.status == MAKI_OK)
         wr->failure.status = sink.write(sink.ctx, row, wr->failure.err);
-    maki_sticky_add(&wr->failure, &wr->deferred, MAKI_LIT("\n"));
+    maki_sticky_spool_add(&wr->failure, &wr->deferred, MAKI_LIT("\n"));
     wr->deferred_count++;
 }
 
 /* Write the rows between a call and its result. */
 static void flush_deferred(maki_wire_writer *wr)
 {
-    maki_str rows = wr->deferred_count ? maki_sticky_text(&wr->failure, &wr->deferred) : none;
+    maki_str rows =
+        wr->deferred_count ? maki_sticky_spool_text(&wr->failure, &wr->deferred) : empty;
     while (rows.len) {
-        maki_content_parts row = maki_content_parts_of(maki_str_cut(&rows, '\n'));
+        maki_content_parts row = maki_content_parts_of_row(maki_str_cut(&rows, '\n'));
         write_row(wr, &row);
     }
     maki_spool_clear(&wr->deferred);
@@ -345,15 +349,15 @@ static void flush_deferred(maki_wire_writer *wr)
 
 static void add_row(maki_wire_writer *wr, maki_str json)
 {
-    const maki_content_parts row = maki_content_parts_of(json);
-    bool same_turn =
+    const maki_content_parts row = maki_content_parts_of_row(json);
+    bool same_call_round =
         row.author == MAKI_AUTHOR_ASSISTANT && wr->collecting && wr->deferred_count == 0;
-    if (!has_pending(wr) || same_turn) {
+    if (!has_pending(wr) || same_call_round) {
         write_row(wr, &row);
         return;
     }
     if (maki_content_parts_has_call(&row) || wr->deferred_count == DEFERRED_MAX) {
-        end_turn(wr);
+        end_call_round(wr);
         flush_deferred(wr);
         write_row(wr, &row);
         return;
@@ -379,7 +383,7 @@ maki_status maki_wire_writer_add(maki_wire_writer *wr, maki_str row, maki_err *e
 maki_status maki_wire_writer_end(maki_wire_writer *wr, bool *any, maki_err *err)
 {
     wr->failure.err = err;
-    end_turn(wr);
+    end_call_round(wr);
     flush_deferred(wr);
     end_message(wr);
     *any = wr->any_message;
@@ -390,19 +394,19 @@ maki_status maki_wire_writer_end(maki_wire_writer *wr, bool *any, maki_err *err)
 
 bool maki_wire_is_system(maki_str row)
 {
-    return maki_content_parts_of(row).author == MAKI_AUTHOR_SYSTEM;
+    return maki_content_parts_of_row(row).author == MAKI_AUTHOR_SYSTEM;
 }
 
 bool maki_wire_system_is_separate(maki_protocol protocol)
 {
-    const maki_protocol_writing *writing = maki_protocol_of(protocol)->writing;
-    return writing && writing->system_place == MAKI_SYSTEM_LIST;
+    const maki_request_format *writing = maki_protocol_of(protocol)->request_format;
+    return writing && writing->system_location == MAKI_SYSTEM_SEPARATE;
 }
 
 void maki_wire_write_system(maki_jw *w, maki_protocol protocol, maki_str row)
 {
-    bool blocks = maki_protocol_of(protocol)->writing->system_blocks;
-    maki_content_parts parts = maki_content_parts_of(row);
+    bool blocks = maki_protocol_of(protocol)->request_format->system_blocks;
+    maki_content_parts parts = maki_content_parts_of_row(row);
     maki_content_part part;
     while (maki_content_parts_next(&parts, &part)) {
         if (part.kind != MAKI_CONTENT_TEXT || maki_is_blank(part.text)) continue;

@@ -1,4 +1,4 @@
-/* conn_reply.c -- the sending side of a connection: status line, framing, body, errors.
+/* conn_response.c -- the sending side of a connection: status line, framing, body, errors.
  *
  * Bytes are appended to the bufferevent's output and written to the socket directly.  When an append
  * fails (out of memory), nothing more is sent and the next sweep closes the connection: a client never gets a wrong
@@ -85,13 +85,14 @@ static bool has_no_body(int status)
     return status == 204 || status == 304 || status / 100 == 1;
 }
 
-static void select_framing(maki_conn *conn, const maki_reply *reply)
+static void select_framing(maki_conn *conn, const maki_response *response)
 {
-    maki_framing framing = reply->framing;
+    maki_framing framing = response->framing;
     if (framing == MAKI_FRAME_CHUNKED && conn->http_1_0) framing = MAKI_FRAME_CLOSE;
-    if (has_no_body(reply->status)) framing = MAKI_FRAME_NONE;
+    if (has_no_body(response->status)) framing = MAKI_FRAME_NONE;
     conn->framing = (uint8_t)framing;
-    conn->reply_remaining = framing == MAKI_FRAME_LENGTH && !conn->head_only ? reply->length : 0;
+    conn->response_remaining =
+        framing == MAKI_FRAME_LENGTH && !conn->is_head_request ? response->length : 0;
     if (framing == MAKI_FRAME_CLOSE) conn->keep_alive = false;
 }
 
@@ -99,19 +100,19 @@ static void select_framing(maki_conn *conn, const maki_reply *reply)
 static bool can_keep_alive(const maki_conn *conn)
 {
     if (!conn->keep_alive || conn->server->stopping) return false;
-    if (conn->phase == CONN_WAIT) return true;
-    return !conn->expects && (conn->chunked || conn->body_remaining <= DISCARD_MAX);
+    if (conn->phase == CONN_RESPONDING) return true;
+    return !conn->expect_continue && (conn->chunked || conn->body_remaining <= DISCARD_MAX);
 }
 
-static void append_framing(maki_conn *conn, const maki_reply *reply)
+static void append_framing(maki_conn *conn, const maki_response *response)
 {
     char line[64];
     if (conn->framing == MAKI_FRAME_CHUNKED)
         conn_append(conn, MAKI_LIT("Transfer-Encoding: chunked\r\n"));
-    bool empty =
-        conn->framing == MAKI_FRAME_NONE && !conn->head_only && !has_no_body(reply->status);
-    if (!reply->has_content_length && (conn->framing == MAKI_FRAME_LENGTH || empty)) {
-        unsigned long long length = empty ? 0 : reply->length;
+    bool empty = conn->framing == MAKI_FRAME_NONE && !conn->is_head_request &&
+                 !has_no_body(response->status);
+    if (!response->has_content_length && (conn->framing == MAKI_FRAME_LENGTH || empty)) {
+        unsigned long long length = empty ? 0 : response->length;
         int n = snprintf(line, sizeof line, "Content-Length: %llu\r\n", length);
         conn_append(conn, (maki_str){ line, (size_t)n });
     }
@@ -121,19 +122,19 @@ static void append_framing(maki_conn *conn, const maki_reply *reply)
         conn_append(conn, MAKI_LIT("Connection: keep-alive\r\n"));
 }
 
-void maki_conn_start(maki_conn *conn, const maki_reply *reply)
+void maki_conn_begin_response(maki_conn *conn, const maki_response *response)
 {
     char line[32];
-    assert(!conn->started);
-    conn->started = true;
-    select_framing(conn, reply);
+    assert(!conn->response_started);
+    conn->response_started = true;
+    select_framing(conn, response);
     conn->keep_alive = can_keep_alive(conn);
-    int n = snprintf(line, sizeof line, "HTTP/1.1 %d ", reply->status);
+    int n = snprintf(line, sizeof line, "HTTP/1.1 %d ", response->status);
     conn_append(conn, (maki_str){ line, (size_t)n });
-    conn_append(conn, reply->reason);
+    conn_append(conn, response->reason);
     conn_append(conn, MAKI_LIT("\r\n"));
-    conn_append(conn, reply->fields);
-    append_framing(conn, reply);
+    conn_append(conn, response->fields);
+    append_framing(conn, response);
     conn_append(conn, MAKI_LIT("\r\n"));
     conn_flush_soon(conn); /* together with the start of the body, if there is one */
 }
@@ -143,12 +144,12 @@ void maki_conn_start(maki_conn *conn, const maki_reply *reply)
 void maki_conn_send(maki_conn *conn, maki_str bytes)
 {
     char head[20];
-    assert(conn->started);
-    if (bytes.len == 0 || conn->head_only || conn->framing == MAKI_FRAME_NONE) return;
+    assert(conn->response_started);
+    if (bytes.len == 0 || conn->is_head_request || conn->framing == MAKI_FRAME_NONE) return;
     if (conn->framing == MAKI_FRAME_LENGTH) {
-        if (bytes.len > conn->reply_remaining)
-            bytes.len = (size_t)conn->reply_remaining; /* ignore the excess */
-        conn->reply_remaining -= bytes.len;
+        if (bytes.len > conn->response_remaining)
+            bytes.len = (size_t)conn->response_remaining; /* ignore the excess */
+        conn->response_remaining -= bytes.len;
     }
     if (conn->framing == MAKI_FRAME_CHUNKED) {
         size_t n = maki_chunk_head(bytes.len, head);
@@ -159,12 +160,13 @@ void maki_conn_send(maki_conn *conn, maki_str bytes)
     conn_flush(conn);
 }
 
-void maki_conn_end(maki_conn *conn)
+void maki_conn_end_response(maki_conn *conn)
 {
-    if (conn->framing == MAKI_FRAME_CHUNKED && !conn->head_only)
+    if (conn->framing == MAKI_FRAME_CHUNKED && !conn->is_head_request)
         conn_append(conn, MAKI_LIT(MAKI_CHUNKS_END));
-    if (maki_conn_waiting(conn) > 0) conn_flush(conn);
-    if (conn->reply_remaining > 0) conn->keep_alive = false; /* fewer bytes than Content-Length */
+    if (maki_conn_unsent_bytes(conn) > 0) conn_flush(conn);
+    if (conn->response_remaining > 0)
+        conn->keep_alive = false; /* fewer bytes than Content-Length */
     conn->request_open = false;
     conn->data = NULL;
     conn_request_done(conn);
@@ -173,13 +175,14 @@ void maki_conn_end(maki_conn *conn)
 /* Send a complete response: start, body and end. */
 static void respond(maki_conn *conn, int status, maki_str fields, maki_str body)
 {
-    maki_conn_start(conn, &(maki_reply){ .status = status,
-                                         .reason = maki_str_of(maki_http_reason(status)),
-                                         .fields = fields,
-                                         .framing = MAKI_FRAME_LENGTH,
-                                         .length = body.len });
+    maki_conn_begin_response(conn,
+                             &(maki_response){ .status = status,
+                                               .reason = maki_str_of(maki_http_reason(status)),
+                                               .fields = fields,
+                                               .framing = MAKI_FRAME_LENGTH,
+                                               .length = body.len });
     maki_conn_send(conn, body);
-    maki_conn_end(conn);
+    maki_conn_end_response(conn);
 }
 
 void maki_conn_drop(maki_conn *conn)
@@ -206,7 +209,7 @@ static const char *error_type(int status)
 
 void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *message)
 {
-    if (conn->started) {
+    if (conn->response_started) {
         maki_conn_drop(conn);
         return;
     }
@@ -224,10 +227,10 @@ void maki_conn_fail(maki_conn *conn, int status, const char *type, const char *m
 void conn_refuse(maki_conn *conn, int status, const char *message)
 {
     if (conn->dead) return;
-    if (conn->started && conn->phase != CONN_HEAD) {
+    if (conn->response_started && conn->phase != CONN_HEAD) {
         conn_linger(conn);
         return;
     }
-    conn->started = conn->keep_alive = false;
+    conn->response_started = conn->keep_alive = false;
     maki_conn_fail(conn, status, error_type(status), message);
 }

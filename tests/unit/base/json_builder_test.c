@@ -1,5 +1,5 @@
 /* json_build_test.c -- small JSON in an arena: complete, and without leaks. */
-#include "base/json_build.h"
+#include "base/json_builder.h"
 
 #include "base/json_access.h"
 #include "fake_env.h"
@@ -9,9 +9,9 @@
 /* An object with each sample as a key and as its value. */
 static maki_status make(maki_arena *arena, maki_str *json, maki_err *err)
 {
-    maki_json_build made;
-    maki_json_build_begin(&made, arena, err);
-    maki_jw_object(&made.w);
+    maki_json_builder made;
+    maki_json_builder_begin(&made, arena, err);
+    maki_jw_begin_object(&made.w);
     for (size_t i = 0; i < sample_count; i++) {
         maki_jw_key(&made.w, samples[i].text);
         maki_jw_string(&made.w, samples[i].text);
@@ -21,7 +21,7 @@ static maki_status make(maki_arena *arena, maki_str *json, maki_err *err)
         maki_jw_int(&made.w, i);
     }
     maki_jw_end_object(&made.w);
-    return maki_json_build_end(&made, arena, json, err);
+    return maki_json_builder_end(&made, arena, json, err);
 }
 
 static void test_text(void)
@@ -44,9 +44,9 @@ static void test_text(void)
     CHECK_EQ(fake_alloc_live(&fe), arena.allocated);
 
     tap_row("nothing written is an empty text");
-    maki_json_build made;
-    maki_json_build_begin(&made, &arena, &err);
-    CHECK_STATUS(maki_json_build_end(&made, &arena, &json, &err), MAKI_OK, &err);
+    maki_json_builder made;
+    maki_json_builder_begin(&made, &arena, &err);
+    CHECK_STATUS(maki_json_builder_end(&made, &arena, &json, &err), MAKI_OK, &err);
     CHECK_STR(json, "");
     maki_arena_free(&arena);
     CHECK_EQ(fake_alloc_live(&fe), 0);

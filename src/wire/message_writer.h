@@ -1,4 +1,4 @@
-/* write.h -- write rows of the log as the messages of a protocol: the inverse of wire.h.
+/* message_writer.h -- write rows of the log as the messages of a protocol: the inverse of wire.h.
  *
  * In:  rows of any shape, one after the other.
  * Out: an array of messages (or contents, or items) that the protocol accepts.  Messages of the protocol itself are
@@ -18,25 +18,26 @@
  *
  * Memory does not grow with the rows: what is deferred (calls of an open turn, results that came too early, rows
  * between a call and its result) is in spools.  A writer belongs to one thread. */
-#ifndef MAKI_WIRE_WRITE_H
-#define MAKI_WIRE_WRITE_H
+#ifndef MAKI_WIRE_MESSAGE_WRITER_H
+#define MAKI_WIRE_MESSAGE_WRITER_H
 
 #include "base/json_write.h"
 #include "wire/request_fields.h"
 
-typedef struct maki_wire_style {
+typedef struct maki_wire_writer_options {
     maki_protocol protocol; /* not NONE, not GENERATE */
     maki_reasoning reasoning;
     bool functions;  /* chat: function_call and role function instead of tool_calls and role tool */
     bool sign_calls; /* Gemini: calls of other models get a placeholder signature */
     bool no_synthetic; /* insert no missing results and no first message */
-} maki_wire_style;
+} maki_wire_writer_options;
 
 typedef struct maki_wire_writer maki_wire_writer;
 
 /* The messages go to `w`, which is inside an open array.  `env` and `w` are borrowed. */
-maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_style *style, maki_jw *w,
-                                  maki_wire_writer **out, maki_err *err) MAKI_MUST_CHECK;
+maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_writer_options *options,
+                                  maki_jw *w, maki_wire_writer **out, maki_err *err)
+    MAKI_MUST_CHECK;
 /* One row, checked JSON.  What is not a message (an object with a role) is skipped. */
 maki_status maki_wire_writer_add(maki_wire_writer *writer, maki_str row, maki_err *err);
 /* After the last row: close open turns and messages.  *any: a message was written. */

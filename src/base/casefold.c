@@ -1,5 +1,5 @@
-/* fold.c -- fold a text one character at a time; ASCII needs no table. */
-#include "base/fold.h"
+/* casefold.c -- fold a text one character at a time; ASCII needs no table. */
+#include "base/casefold.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -66,7 +66,7 @@ static size_t end_of_run(maki_str text, size_t at)
     return end;
 }
 
-size_t maki_fold(maki_str text, char *out, size_t capacity)
+size_t maki_casefold(maki_str text, char *out, size_t capacity)
 {
     fold_writer w = { .out = out, .capacity = capacity };
     for (size_t i = 0; i < text.len;) {
