@@ -309,7 +309,7 @@ static maki_status repair_files(repair_state *state, maki_err *err)
     maki_status st = read_old_index(state, err);
     if (st == MAKI_OK && state->bad_ev == 1 && state->fork)
         return maki_fail(err, MAKI_CORRUPT,
-                         "the event that says where this fork began is damaged; restore the file "
+                         "the event that says where this fork began is corrupt; restore the file "
                          "from a backup");
     if (st == MAKI_OK && state->breaks.len) {
         st = restore_newlines(state, err);
