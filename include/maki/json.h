@@ -48,7 +48,7 @@ MAKI_API bool maki_json_next(maki_json_iter *iter, maki_json_item *item);
 /* A loop over items, each a maki_json_item called `item`:
  *
  *     MAKI_JSON_EACH(field, maki_json_items(object))
- *         count += maki_str_equal(field.key, name);
+ *         bytes += field.value.len;
  *
  * With a condition it ends before the first item for which that is false. */
 #define MAKI_JSON_EACH(item, items) MAKI_JSON_EACH_WHILE(true, item, items)

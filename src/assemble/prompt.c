@@ -11,14 +11,15 @@
 #include "base/str_util.h"
 #include "token/tool_list.h"
 
-enum { PROMPT_MAX = 32 << 20, TOOLS_MAX = 1 << 20 };
+enum { PROMPT_MAX = 32 << 20, TOOL_LIST_BYTES_MAX = 1 << 20 };
 
 maki_status maki_prompt_mode_parse(maki_str name, maki_prompt_mode *out, maki_err *err)
 {
     size_t mode = maki_str_index(name, "full|minimal|none");
     if (mode != SIZE_MAX) *out = (maki_prompt_mode)mode;
     if (mode != SIZE_MAX) return MAKI_OK;
-    return maki_fail(err, MAKI_INVALID, "the mode of a prompt is full, minimal or none, not %.*s",
+    return maki_fail(err, MAKI_INVALID,
+                     "unknown prompt mode '%.*s': expected full, minimal or none",
                      name.len < 60 ? (int)name.len : 60, name.ptr);
 }
 
@@ -65,7 +66,7 @@ static void add_tool_name(maki_buf *out, maki_str name)
 
 maki_status maki_prompt_tools(maki_str tools, maki_arena *arena, maki_str *text, maki_err *err)
 {
-    maki_buf out = maki_buf_new(arena->alloc, TOOLS_MAX);
+    maki_buf out = maki_buf_new(arena->alloc, TOOL_LIST_BYTES_MAX);
     maki_tool_list list = maki_tool_list_of(tools);
     for (maki_tool tool; maki_tool_list_next(&list, &tool);)
         add_tool_name(&out, tool.name);

@@ -14,7 +14,7 @@
 
 typedef struct request_writer {
     const maki_env *env;
-    maki_conv *conv; /* NULL: the messages are those of request.before */
+    maki_conv *conv; /* NULL: the messages are request.extra_messages */
     const maki_view *view;
     maki_request request;
     const maki_protocol_spec *protocol;
@@ -40,8 +40,9 @@ static maki_status write_messages(request_writer *wr)
         if (r->system[i].len) maki_jw_print(&wr->w, "{'role':'system','content':%s}", r->system[i]);
     }
     maki_status st =
-        wr->conv ? maki_render(wr->conv, wr->view, &options, r->before, &wr->w, &any, wr->err)
-                 : maki_render_rows(wr->env, r->before, &options, &wr->w, &any, wr->err);
+        wr->conv
+            ? maki_render(wr->conv, wr->view, &options, r->extra_messages, &wr->w, &any, wr->err)
+            : maki_render_rows(wr->env, r->extra_messages, &options, &wr->w, &any, wr->err);
     maki_jw_end_array(&wr->w);
     if (st == MAKI_OK && !any)
         st = maki_refuse(wr->err, "NOTHING_TO_SEND",

@@ -2,13 +2,12 @@
  *
  * For any protocol with a writer (wire/protocol.h): OpenAI chat completions and Responses, Anthropic messages,
  * Ollama chat, Gemini generateContent.  Messages are copied from the log, and converted only where the formats differ;
- * wire/message_writer.h defines how their order, unanswered calls and empty messages are handled.  The body is written to a
- * sink in chunks, in constant memory; the same input gives the same bytes.
+ * wire/message_writer.h defines how their order, unanswered calls and empty messages are handled.  The body is written
+ * to a sink in chunks, in constant memory; the same input gives the same bytes.
  *
  *     {"model", options..., system, "messages": [...], "tools": [...], "tool_choice"}
  *
- * Messages come before the tools, as in the task files.  What a protocol does not allow is not sent; whether a model
- * supports an option is not checked. */
+ * What a protocol does not allow is not sent; whether a model supports an option is not checked. */
 #ifndef MAKI_ASSEMBLE_REQUEST_H
 #define MAKI_ASSEMBLE_REQUEST_H
 
@@ -22,7 +21,7 @@ maki_status maki_request_protocol_parse(maki_str name, maki_protocol *out, maki_
  * must be the conversation's current one (maki_conv_view). */
 maki_status maki_request_write(maki_conv *conv, const maki_view *view, const maki_request *request,
                                maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
-/* The same without a conversation: the messages are request->before. */
+/* The same without a conversation: the messages are request->extra_messages. */
 maki_status maki_request_write_rows(const maki_env *env, const maki_request *request,
                                     maki_sink sink, maki_err *err) MAKI_MUST_CHECK;
 

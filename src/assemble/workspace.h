@@ -41,8 +41,8 @@ typedef struct maki_bootstrap_report {
     maki_bootstrap_state state;
     bool repaired;  /* not all of what was read is UTF-8 */
     uint64_t bytes; /* of the file */
-    uint64_t units; /* that go into the prompt */
-    char why[100];  /* of UNREADABLE and LEFT_OUT; else "" */
+    uint64_t units; /* UTF-16 code units that go into the prompt */
+    char why[100];  /* of UNREADABLE and OMITTED; else "" */
 } maki_bootstrap_report;
 
 /* Read `file`, at most about max_units of it (0: only its state), without white space at its end.  *text is in the

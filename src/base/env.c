@@ -46,7 +46,7 @@ static maki_status system_fill(const maki_random *self, void *out, size_t n, mak
     (void)self;
     while (n) {
         size_t part = n < GETENTROPY_MAX ? n : GETENTROPY_MAX;
-        if (getentropy(next, part) != 0) return maki_fail_errno(err, "getting random bytes");
+        if (getentropy(next, part) != 0) return maki_fail_errno(err, "cannot get random bytes");
         next += part;
         n -= part;
     }

@@ -25,7 +25,7 @@ static maki_status write_all(const maki_files *files, int fd, uint64_t at, maki_
                         : files->pwrite(files, fd, bytes.ptr, bytes.len, (off_t)at);
         if (n < 0 && errno == EINTR) continue;
         if (n == 0) errno = ENOSPC; /* a maki_files that writes nothing and reports no error */
-        if (n <= 0) return maki_fail_errno(err, "writing");
+        if (n <= 0) return maki_fail_errno(err, "cannot write");
         bytes = maki_str_skip(bytes, (size_t)n);
         if (at != CURRENT_OFFSET) at += (uint64_t)n;
     }
@@ -50,7 +50,7 @@ maki_status maki_file_read_at(const maki_files *files, int fd, uint64_t at, void
     while (*got < n) {
         ssize_t part = files->pread(files, fd, (char *)out + *got, n - *got, (off_t)(at + *got));
         if (part < 0 && errno == EINTR) continue;
-        if (part < 0) return maki_fail_errno(err, "reading");
+        if (part < 0) return maki_fail_errno(err, "cannot read");
         if (part == 0) break;
         *got += (size_t)part;
     }
@@ -63,10 +63,10 @@ static maki_status sync_directory(const maki_files *files, char *path, maki_err 
     char *slash = strrchr(path, '/');
     if (slash) slash[slash == path ? 1 : 0] = '\0';
     int fd = files->open(files, slash ? path : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0);
-    if (fd < 0) return maki_fail_errno(err, "opening the directory");
+    if (fd < 0) return maki_fail_errno(err, "cannot open the directory");
     maki_status st = MAKI_OK;
     if (files->sync(files, fd) < 0 && errno != EINVAL)
-        st = maki_fail_errno(err, "syncing the directory");
+        st = maki_fail_errno(err, "cannot sync the directory");
     files->close(files, fd);
     return st;
 }
@@ -87,7 +87,7 @@ static int create_temporary(const maki_env *env, const char *path, char temp[MAK
         return -1;
     }
     int fd = env->files->open(env->files, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-    if (fd < 0) *st = maki_fail_errno(err, "creating a temporary file");
+    if (fd < 0) *st = maki_fail_errno(err, "cannot create a temporary file");
     return fd;
 }
 
@@ -99,10 +99,10 @@ maki_status maki_file_replace(const maki_env *env, const char *path, maki_str by
     int fd = create_temporary(env, path, temp, &st, err);
     if (fd < 0) return st;
     st = maki_file_write(files, fd, bytes, err);
-    if (st == MAKI_OK && files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing");
-    if (files->close(files, fd) < 0 && st == MAKI_OK) st = maki_fail_errno(err, "closing");
+    if (st == MAKI_OK && files->sync(files, fd) < 0) st = maki_fail_errno(err, "cannot sync");
+    if (files->close(files, fd) < 0 && st == MAKI_OK) st = maki_fail_errno(err, "cannot close");
     if (st == MAKI_OK && files->rename(files, temp, path) < 0)
-        st = maki_fail_errno(err, "renaming a temporary file");
+        st = maki_fail_errno(err, "cannot rename a temporary file");
     if (st == MAKI_OK) return sync_directory(files, temp, err);
     files->unlink(files, temp);
     return st;
@@ -162,7 +162,7 @@ maki_status maki_make_directories(const maki_files *files, char *path, maki_err 
         *slash = '\0';
         int failed = files->mkdir(files, path, 0700) != 0 && errno != EEXIST;
         *slash = saved;
-        if (failed) return maki_fail_errno(err, "creating the directory");
+        if (failed) return maki_fail_errno(err, "cannot create the directory");
         if (!saved) return MAKI_OK;
     }
 }

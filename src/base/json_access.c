@@ -406,28 +406,28 @@ static bool may_end_in_pair(maki_str text)
     return text.len >= 6 && p[-6] == '\\' && p[-5] == 'u' && (p[-4] | 32) == 'd' && p[-3] >= '8';
 }
 
-/* At most PIECE_MAX bytes of `escaped` from `at`: complete characters and escapes. */
-static maki_str next_piece(maki_str escaped, size_t at)
+/* At most CHUNK_MAX bytes of `escaped` from `at`: complete characters and escapes. */
+static maki_str next_chunk(maki_str escaped, size_t at)
 {
-    enum { PIECE_MAX = 256 };
-    maki_str piece = maki_str_skip(escaped, at);
-    if (piece.len <= PIECE_MAX) return piece;
-    piece.len = maki_text_kernels_best()->skip_string(piece.ptr, PIECE_MAX);
-    piece.len -= maki_utf8_incomplete(piece);
-    return piece;
+    enum { CHUNK_MAX = 256 };
+    maki_str chunk = maki_str_skip(escaped, at);
+    if (chunk.len <= CHUNK_MAX) return chunk;
+    chunk.len = maki_text_kernels_best()->skip_string(chunk.ptr, CHUNK_MAX);
+    chunk.len -= maki_utf8_incomplete(chunk);
+    return chunk;
 }
 
-/* The end of the longest prefix of at most *units, which is reduced by its length.  Advances by pieces while they
+/* The end of the longest prefix of at most *units, which is reduced by its length.  Advances by chunks while they
  * fit, then by characters. */
 static size_t prefix_end(maki_str escaped, uint64_t *units)
 {
     size_t at = 0, len = 0;
     while (at < escaped.len) {
-        maki_str piece = next_piece(escaped, at);
-        size_t end = at + piece.len;
-        uint64_t piece_units = maki_json_utf16_len(piece);
-        if (piece_units <= *units && !may_end_in_pair(piece)) {
-            *units -= piece_units;
+        maki_str chunk = next_chunk(escaped, at);
+        size_t end = at + chunk.len;
+        uint64_t chunk_units = maki_json_utf16_len(chunk);
+        if (chunk_units <= *units && !may_end_in_pair(chunk)) {
+            *units -= chunk_units;
             at = end;
             continue;
         }

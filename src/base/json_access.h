@@ -54,7 +54,7 @@ bool maki_json_uint(maki_str value, uint64_t *out);
 /* The same of a field of an object; 0 if missing or no such number. */
 uint64_t maki_json_uint_field(maki_str object, maki_str name);
 
-/* The escaped bytes between the quotes of a string. */
+/* The bytes between the quotes of a string, still escaped. */
 maki_str maki_json_strip_quotes(maki_str string);
 /* The code point of the escape at text.ptr[0], and its length in bytes: 2, 6, or 12 for a surrogate pair.  A lone
  * surrogate is returned unchanged. */
@@ -69,8 +69,8 @@ bool maki_json_same_text(maki_str a, maki_str b);
 /* A hash of the text, independent of how it is escaped.  Not resistant to deliberate collisions. */
 uint64_t maki_json_text_hash(maki_str string);
 
-/* Of escaped text (maki_json_strip_quotes): its length in UTF-16 units; its longest prefix and suffix of at most `units`.
- * Neither an escape nor a surrogate pair is split. */
+/* Of escaped text (maki_json_strip_quotes): its length in UTF-16 code units; its longest prefix and suffix of at most
+ * `units`.  Neither an escape nor a surrogate pair is split. */
 uint64_t maki_json_utf16_len(maki_str escaped);
 maki_str maki_json_head(maki_str escaped, uint64_t units);
 maki_str maki_json_tail(maki_str escaped, uint64_t units);

@@ -63,7 +63,7 @@ void maki_json_scan_resume(maki_json_scan *s, const maki_json_scan_options *opti
 
 static maki_status fail_at(uint64_t at, const char *reason, maki_err *err)
 {
-    return maki_fail(err, MAKI_INVALID, "not JSON at byte %llu: %s", (unsigned long long)at,
+    return maki_fail(err, MAKI_INVALID, "invalid JSON at byte %llu: %s", (unsigned long long)at,
                      reason);
 }
 

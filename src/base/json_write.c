@@ -264,7 +264,7 @@ void maki_jw_double(maki_jw *w, double value)
         maki_jw_int(w, (int64_t)value);
         return;
     }
-    /* 15 digits are always exact, except for subnormal numbers. */
+    /* The shortest number of digits that reads back the same: 15 or more, except for subnormal numbers. */
     for (int precision = fabs(value) < DBL_MIN ? 1 : 15; precision <= 17; precision++) {
         snprintf(digits, sizeof digits, "%.*g", precision, value);
         if (strtod(digits, NULL) == value) break; /* written and read in the same locale */

@@ -102,7 +102,7 @@ static inline void maki_jw_field_array(maki_jw *w, const char *name)
 /* A value in pieces: begin it, add raw bytes and text to be escaped, in any order. */
 void maki_jw_begin_value(maki_jw *w);
 void maki_jw_bytes(maki_jw *w, maki_str bytes);
-void maki_jw_escape(maki_jw *w, maki_str text); /* escaped, without quotes */
+void maki_jw_escape(maki_jw *w, maki_str text); /* as a string without its quotes */
 /* A sink whose bytes become part of the value that was begun. */
 maki_sink maki_jw_sink(maki_jw *w);
 

@@ -174,7 +174,7 @@ void *maki_reserve_pages(size_t size)
     return NULL;
 }
 
-/* Without a list of the open ones: those that have a low number, as nearly all have. */
+/* There is no list of open descriptors: mark all below 1024. */
 static void close_others(posix_spawn_file_actions_t *files)
 {
     enum { DESCRIPTORS = 1024 };
@@ -253,22 +253,22 @@ void maki_trim_heap(void) {}
 
 /* ---- everywhere ------------------------------------------------------------------------------------ */
 
-int maki_spawn(const char *program, const char *const argv[], const char *const variables[],
+int maki_spawn(const char *program, const char *const argv[], const char *const environment[],
                pid_t *pid)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
-    sigset_t none;
-    sigemptyset(&none);
+    sigset_t no_signals;
+    sigemptyset(&no_signals);
     posix_spawnattr_init(&attributes);
-    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setsigmask(&attributes, &no_signals);
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     posix_spawn_file_actions_init(&files);
     for (int fd = 0; fd < 3; fd++)
         posix_spawn_file_actions_addopen(&files, fd, "/dev/null", O_RDWR, 0);
     close_others(&files);
     int error = posix_spawn(pid, program, &files, &attributes, (char *const *)(uintptr_t)argv,
-                            (char *const *)(uintptr_t)variables);
+                            (char *const *)(uintptr_t)environment);
     posix_spawn_file_actions_destroy(&files);
     posix_spawnattr_destroy(&attributes);
     return error;

@@ -47,7 +47,7 @@ const char *maki_program_name(void);
 
 /* Start a program with this argv and environment, no signal blocked, /dev/null as its standard files and no other file
  * open.  Returns 0 and *pid, or an errno. */
-int maki_spawn(const char *program, const char *const argv[], const char *const variables[],
+int maki_spawn(const char *program, const char *const argv[], const char *const environment[],
                pid_t *pid);
 int64_t maki_process_id(void);
 /* Get SIGTERM when the parent process ends. */

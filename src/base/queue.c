@@ -15,7 +15,7 @@ maki_status maki_queue_open(maki_queue *q, bool with_fd, maki_err *err)
 {
     pthread_condattr_t attr;
     int ends[2] = { -1, -1 };
-    if (with_fd && maki_pipe(ends) != 0) return maki_fail_errno(err, "creating a pipe");
+    if (with_fd && maki_pipe(ends) != 0) return maki_fail_errno(err, "cannot create a pipe");
     *q = (maki_queue){ .fd = ends[0], .wake_fd = ends[1] };
     pthread_mutex_init(&q->lock, NULL);
     pthread_condattr_init(&attr);

@@ -51,7 +51,7 @@ static maki_status move_to_file(maki_spool *s, maki_err *err)
 {
     const maki_files *files = s->env->files;
     s->fd = files->temp(files);
-    if (s->fd < 0) return maki_fail_errno(err, "creating a temporary file for a large input");
+    if (s->fd < 0) return maki_fail_errno(err, "cannot create a temporary file");
     maki_status st = maki_file_write_at(files, s->fd, 0, maki_buf_str(&s->memory), err);
     if (st != MAKI_OK) {
         files->close(files, s->fd);
@@ -129,7 +129,7 @@ maki_status maki_spool_text(maki_spool *s, maki_str *text, maki_err *err)
     if (s->fd < 0) return MAKI_OK;
     if (s->map && s->mapped != s->size) unmap(s);
     if (!s->map) s->map = files->map(files, s->fd, (size_t)s->size);
-    if (!s->map) return maki_fail_errno(err, "mapping a large input");
+    if (!s->map) return maki_fail_errno(err, "cannot map a temporary file");
     s->mapped = (size_t)s->size;
     *text = (maki_str){ s->map, s->mapped };
     return MAKI_OK;

@@ -25,7 +25,7 @@ static inline bool maki_str_ends(maki_str text, maki_str end)
            maki_str_equal((maki_str){ text.ptr + text.len - end.len, end.len }, end);
 }
 
-/* The bytes from `at` on; the first `end` bytes. */
+/* Without the first `at` bytes; the first `end` bytes. */
 static inline maki_str maki_str_skip(maki_str text, size_t at)
 {
     return (maki_str){ text.ptr + at, text.len - at };

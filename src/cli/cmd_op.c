@@ -120,7 +120,7 @@ static int print_help_of(const char *name)
     const maki_op_info *op = maki_op_find(maki_str_of(name));
     if (op) return print_op(op);
     const char *near = maki_op_suggest(maki_str_of(name));
-    fprintf(stderr, "maki op: unknown operation %.60s%s%s; see maki op --list\n", name,
+    fprintf(stderr, "maki op: unknown operation %.60s%s%s; maki op --list lists them\n", name,
             near ? "; did you mean " : "", near ? near : "");
     return maki_status_exit(MAKI_NOTFOUND);
 }

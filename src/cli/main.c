@@ -163,7 +163,7 @@ static int flush_output(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return code;
     maki_err err;
-    maki_fail_errno(&err, "writing the output");
+    maki_fail_errno(&err, "cannot write the output");
     return code ? code : cli_fail("", &err);
 }
 

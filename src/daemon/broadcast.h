@@ -26,8 +26,8 @@ void maki_broadcast_close(maki_broadcast *broadcast);
 /* End the streams of all listeners, so that a stop does not wait for them. */
 void maki_broadcast_end(maki_broadcast *broadcast);
 
-/* Call `fn` on the loop when the first listener arrives, before its response starts (true), and when the last one has left
- * (false).  Before the first maki_broadcast_add. */
+/* Call `fn` on the loop when the first listener arrives, before its response starts (true), and when the last one has
+ * left (false).  Before the first maki_broadcast_add. */
 void maki_broadcast_watch(maki_broadcast *broadcast, void (*fn)(void *ctx, bool listened),
                           void *ctx);
 

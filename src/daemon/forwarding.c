@@ -10,7 +10,7 @@
  *     READING    the body is being received; the call to upstream is prepared, not started
  *     LOOKUP     the body is complete; the recorder's thread parses it for the model, which decides the upstream
  *     UPLOADING  the call is started; the body is sent as it is received; no response yet
- *     RESPONDING   the response's head was received; its bytes are forwarded (the body may be incomplete: an early answer)
+ *     RESPONDING the response's head was received; its bytes are forwarded (the body may be incomplete: an early answer)
  *     FLUSHING   upstream is done; the response's end is held back until the recorder is done, too
  *     CLOSED     from any other: the client has its answer or is gone, the call is over or cancelled
  *
@@ -54,7 +54,7 @@ typedef enum recorder_state {
     RECORDER_ENDING
 } recorder_state;
 
-/* Which part of the response is held back until the exchange is durable.  HOLD_END: the final chunk of a chunked response. */
+/* Which part of the response is held back until the exchange is durable.  HOLD_END: the final chunk, when it is chunked. */
 typedef enum hold { HOLD_END, HOLD_LAST_BYTE, HOLD_ALL } hold;
 
 /* Why reading from upstream is paused: a bit set. */

@@ -3,7 +3,7 @@
  *     client --head, body--> spool --> upstream          sent as it comes, read from the spool when curl asks
  *                              `-----> recorder          when it is complete
  *     client <--response, at once-- upstream
- *                                 `--> recorder --> disk --> and then the last byte of the response to the client
+ *                                    `--> recorder --> disk --> and then the last byte of the response to the client
  *
  * Nothing is changed: bodies are the same bytes, heads the same lines in the same order (FORMATS, section 7, lists the
  * fields that are dropped or set).  Backpressure instead of growing buffers: reading from

@@ -21,7 +21,8 @@ static void sync_files(maki_syncer *s, maki_sync_job *job)
     const maki_files *files = s->env->files;
     for (size_t i = 0; i < FDS; i++) {
         if (job->sync.fds[i] < 0) continue;
-        if (files->sync(files, job->sync.fds[i]) < 0) job->status = maki_fail_errno(NULL, "sync");
+        if (files->sync(files, job->sync.fds[i]) < 0)
+            job->status = maki_fail_errno(NULL, "cannot sync");
         files->close(files, job->sync.fds[i]);
         job->sync.fds[i] = -1;
     }

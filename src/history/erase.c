@@ -33,7 +33,7 @@ static bool remove_file(eraser *e, const char *name)
     if (files->unlink(files, name) == 0) return true;
     if (errno == ENOENT) return false;
     if (e->status == MAKI_OK)
-        e->status = maki_fail_errno(e->err, "removing a file of the conversation");
+        e->status = maki_fail_errno(e->err, "cannot remove a file of the conversation");
     return false;
 }
 

@@ -335,13 +335,13 @@ static maki_status spool(const maki_env *env, int fd, int *out, maki_err *err)
     enum { CHUNK = 1 << 16 };
     const maki_files *files = env->files;
     *out = files->temp(files);
-    if (*out < 0) return maki_fail_errno(err, "creating a temporary file");
+    if (*out < 0) return maki_fail_errno(err, "cannot create a temporary file");
     char *chunk = env->alloc->resize(env->alloc, NULL, 0, CHUNK);
     maki_status st = chunk ? MAKI_OK : maki_fail_nomem(err);
     while (st == MAKI_OK) {
         ssize_t n = files->read(files, fd, chunk, CHUNK);
         if (n < 0 && errno == EINTR) continue;
-        if (n < 0) st = maki_fail_errno(err, "reading");
+        if (n < 0) st = maki_fail_errno(err, "cannot read");
         if (n <= 0) break;
         st = maki_file_write(files, *out, (maki_str){ chunk, (size_t)n }, err);
     }
@@ -364,7 +364,7 @@ static maki_status import_from(const maki_env *env, int fd, int ui_fd, maki_conv
         if (errno == ESPIPE)
             st = spool(env, fd, &copy, err);
         else if (errno != EINTR)
-            st = maki_fail_errno(err, "reading the source");
+            st = maki_fail_errno(err, "cannot read the source");
     }
     if (st == MAKI_OK)
         st = import_fd(env, copy >= 0 ? copy : fd, ui_fd, into, options, report, err);
@@ -391,7 +391,7 @@ static maki_status open_ui(const maki_env *env, const char *path, const char *ui
     }
     *fd = files->open(files, ui_path, O_RDONLY, 0);
     if (*fd < 0 && (given || errno != ENOENT))
-        return maki_fail_errno(err, "opening the UI messages");
+        return maki_fail_errno(err, "cannot open the UI messages");
     return MAKI_OK;
 }
 
@@ -404,7 +404,7 @@ maki_status maki_import(const maki_env *env, const char *path, maki_conv *into,
     int ui = -1;
     if (!options) options = &defaults;
     int fd = env->files->open(env->files, path, O_RDONLY, 0);
-    if (fd < 0) return maki_fail_errno(err, "opening the source");
+    if (fd < 0) return maki_fail_errno(err, "cannot open the source");
     maki_status st = open_ui(env, path, options->ui_path, &ui, err);
     if (st == MAKI_OK) st = import_from(env, fd, ui, into, options, report, err);
     if (ui >= 0) env->files->close(env->files, ui);

@@ -14,7 +14,7 @@ enum { BLOCK = 1 << 20 };
 maki_status maki_source_open(maki_source *src, const maki_env *env, int fd, maki_err *err)
 {
     off_t size = maki_file_size(env->files, fd);
-    if (size < 0) return maki_fail_errno(err, "reading the size of the source");
+    if (size < 0) return maki_fail_errno(err, "cannot read the size of the source");
     *src = (maki_source){ .env = env,
                           .fd = fd,
                           .size = (uint64_t)size,

@@ -1,7 +1,7 @@
 /* transaction.c -- run changes as a dry run of the log (log/dry_run.c), then write their net effect as one group.
  *
- * In:    the events that the dry run added to the list, and the record of the run.
- * Out:   at most one event for each synthetic message that stays, one prune, and the record, committed together.
+ * In:    the events that the dry run added to the list, and the fields of the run's event.
+ * Out:   at most one event for each synthetic message that stays, one prune, and the run's event, committed together.
  * Must stay true: the view is the same before and after the write; when another writer changed the view meanwhile,
  *        nothing is written. */
 #include "history/transaction.h"
@@ -77,7 +77,7 @@ static maki_hide_event *final_replacement(maki_hide_event *hide)
     return hide;
 }
 
-/* Fields that are not copied: the log or write_hide_event writes them, and the record has the cost of all summaries. */
+/* Fields that are not copied: the log or write_hide_event writes them; the run's event has the cost of all summaries. */
 static bool is_rewritten(maki_str key)
 {
     static const char *const names[] = { "ev",          "at",   "ts",        "type",
@@ -179,7 +179,7 @@ static maki_status write_hide_event(maki_transaction *tx, maki_hide_event *hide,
     return st;
 }
 
-/* The fields of an event, copied to the arena of the plan. */
+/* The fields of an event, copied to the arena of the transaction. */
 static maki_status copy_fields(maki_transaction *tx, const maki_decision *d, maki_str *out,
                                maki_err *err)
 {

@@ -15,7 +15,7 @@ maki_status maki_log_copy_events(maki_log *log, maki_err *err)
     const maki_files *files = log->env.files;
     if (log->events_copied) return MAKI_OK;
     int fd = files->temp(files);
-    if (fd < 0) return maki_fail_errno(err, "creating a temporary file for a dry run");
+    if (fd < 0) return maki_fail_errno(err, "cannot create a temporary file for a dry run");
     maki_status st = maki_file_copy(&log->env, log->events_fd, 0, log->events_end, fd, 0, err);
     if (st != MAKI_OK) {
         files->close(files, fd);

@@ -125,7 +125,7 @@ static maki_status read_old_index(repair_state *state, maki_err *err)
 static maki_status open_locked(const maki_env *env, const char *path, int *fd, maki_err *err)
 {
     *fd = env->files->open(env->files, path, O_RDWR, 0);
-    if (*fd < 0) return maki_fail_errno(err, "opening a file to repair it");
+    if (*fd < 0) return maki_fail_errno(err, "cannot open a file to repair it");
     return maki_file_lock(env, *fd, LOCK_EX, err);
 }
 
@@ -150,7 +150,7 @@ static maki_status restore_newlines(repair_state *state, maki_err *err)
         st = maki_file_read_at(files, fd, fault->offset, &fault->byte, 1, &got, err);
         if (st == MAKI_OK) st = maki_file_write_at(files, fd, fault->offset, byte, err);
     }
-    if (st == MAKI_OK && files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing");
+    if (st == MAKI_OK && files->sync(files, fd) < 0) st = maki_fail_errno(err, "cannot sync");
     close_locked(state->env, fd);
     return st;
 }
@@ -164,7 +164,7 @@ static maki_status quarantine_events(repair_state *state, maki_err *err)
     uint64_t size = 0;
     maki_status st = open_locked(state->env, state->path, &messages, err);
     if (st == MAKI_OK) events = files->open(files, path, O_RDWR, 0);
-    if (st == MAKI_OK && events < 0) st = maki_fail_errno(err, "opening the events");
+    if (st == MAKI_OK && events < 0) st = maki_fail_errno(err, "cannot open the events");
     if (st == MAKI_OK) st = maki_file_get_size(state->env, events, &size, err);
     if (st == MAKI_OK) {
         st = maki_lines_quarantine(state->env, events, path, state->bad_offset, size,
@@ -172,7 +172,7 @@ static maki_status quarantine_events(repair_state *state, maki_err *err)
     }
     state->quarantine_len = size - state->bad_offset;
     if (st == MAKI_OK && files->truncate(files, events, (off_t)state->bad_offset) < 0) {
-        st = maki_fail_errno(err, "truncating damaged events");
+        st = maki_fail_errno(err, "cannot truncate damaged events");
     }
     if (events >= 0) files->close(files, events);
     close_locked(state->env, messages);
@@ -184,7 +184,7 @@ static maki_status remove_index(repair_state *state, maki_err *err)
 {
     const maki_files *files = state->env->files;
     if (files->unlink(files, state->paths.index) == 0 || errno == ENOENT) return MAKI_OK;
-    return maki_fail_errno(err, "removing the old index");
+    return maki_fail_errno(err, "cannot remove the old index");
 }
 
 /* ---- damage events ------------------------------------------------------------------------------------------- */
@@ -309,7 +309,7 @@ static maki_status repair_files(repair_state *state, maki_err *err)
     maki_status st = read_old_index(state, err);
     if (st == MAKI_OK && state->bad_ev == 1 && state->fork)
         return maki_fail(err, MAKI_CORRUPT,
-                         "the event that says where this fork began is damaged; restore the file "
+                         "the event that says where this fork began is corrupt; restore the file "
                          "from a backup");
     if (st == MAKI_OK && state->breaks.len) {
         st = restore_newlines(state, err);

@@ -126,7 +126,7 @@ maki_status maki_index_open(maki_index *index, const maki_env *env, const char *
 {
     *index = (maki_index){ .env = env, .fd = -1 };
     index->fd = env->files->open(env->files, path, write ? O_RDWR : O_RDONLY, 0);
-    if (index->fd < 0) return maki_fail_errno(err, "opening the index");
+    if (index->fd < 0) return maki_fail_errno(err, "cannot open the index");
     maki_status st = maki_index_refresh(index, err);
     if (st != MAKI_OK) maki_index_close(index);
     return st;
@@ -139,7 +139,7 @@ maki_status maki_index_create(maki_index *index, const maki_env *env, const char
     *index = (maki_index){ .env = env, .fd = -1, .is_private = path == NULL, .header = *header };
     index->fd =
         path ? files->open(files, path, O_RDWR | O_CREAT | O_TRUNC, 0600) : files->temp(files);
-    if (index->fd < 0) return maki_fail_errno(err, "creating the index");
+    if (index->fd < 0) return maki_fail_errno(err, "cannot create the index");
     maki_str bytes = { (const char *)&index->header, sizeof index->header };
     maki_status st = maki_file_write_at(files, index->fd, 0, bytes, err);
     if (st != MAKI_OK) maki_index_close(index);

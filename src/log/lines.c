@@ -93,7 +93,7 @@ maki_status maki_file_get_size(const maki_env *env, int fd, uint64_t *out, maki_
 maki_status maki_file_lock(const maki_env *env, int fd, int operation, maki_err *err)
 {
     while (env->files->lock(env->files, fd, operation) < 0) {
-        if (errno != EINTR) return maki_fail_errno(err, "locking the messages");
+        if (errno != EINTR) return maki_fail_errno(err, "cannot lock the messages");
     }
     return MAKI_OK;
 }
@@ -115,10 +115,10 @@ maki_status maki_lines_quarantine(const maki_env *env, int fd, const char *path,
     const maki_files *files = env->files;
     char file[MAKI_PATH_MAX + 32];
     int out = create_quarantine(files, path, file, sizeof file);
-    if (out < 0) return maki_fail_errno(err, "creating a file for damaged bytes");
+    if (out < 0) return maki_fail_errno(err, "cannot create a quarantine file");
     maki_status st = maki_file_copy(env, fd, from, to, out, 0, err);
     if (st == MAKI_CORRUPT) st = MAKI_OK; /* truncated meanwhile: everything there is was copied */
-    if (st == MAKI_OK && files->sync(files, out) < 0) st = maki_fail_errno(err, "syncing");
+    if (st == MAKI_OK && files->sync(files, out) < 0) st = maki_fail_errno(err, "cannot sync");
     files->close(files, out);
     if (st == MAKI_OK) st = maki_directory_sync(env, path, err);
     if (st != MAKI_OK) {
@@ -140,10 +140,10 @@ maki_status maki_directory_sync(const maki_env *env, const char *path, maki_err 
     int fd = files->open(files, directory, O_RDONLY | O_DIRECTORY, 0);
     if (fd < 0 && (errno == EACCES || errno == EPERM))
         return MAKI_OK; /* searchable, but not readable */
-    if (fd < 0) return maki_fail_errno(err, "opening the directory");
+    if (fd < 0) return maki_fail_errno(err, "cannot open the directory");
     maki_status st = MAKI_OK;
     if (files->sync(files, fd) < 0 && errno != EINVAL) {
-        st = maki_fail_errno(err, "syncing the directory");
+        st = maki_fail_errno(err, "cannot sync the directory");
     }
     files->close(files, fd);
     return st;

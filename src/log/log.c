@@ -194,7 +194,7 @@ maki_status maki_log_check_paths(const maki_log *log, maki_err *err)
         same = maki_file_same(files, log->events_fd, log->paths.events);
     }
     if (same == 1) return MAKI_OK;
-    if (same < 0) return maki_fail_errno(err, "checking the files of the log");
+    if (same < 0) return maki_fail_errno(err, "cannot check the files of the log");
     return maki_fail(err, MAKI_CORRUPT,
                      "the files of the log were removed or replaced while in use");
 }

@@ -76,7 +76,7 @@ static maki_status rebuild(maki_log *log, bool private_file, uint64_t *end, maki
     if (st == MAKI_OK) st = maki_log_catch_up(log, end, err);
     if (st == MAKI_OK) st = maki_index_store_event_count(&log->index, log->ev, err);
     if (st == MAKI_OK && !private_file && files->rename(files, temp, log->paths.index) < 0) {
-        st = maki_fail_errno(err, "replacing the index");
+        st = maki_fail_errno(err, "cannot replace the index");
     }
     if (st != MAKI_OK && !private_file) files->unlink(files, temp);
     return st;
@@ -86,7 +86,7 @@ maki_status maki_log_fail_truncated(const maki_log *log, uint64_t size, maki_err
 {
     return maki_fail(err, MAKI_CORRUPT,
                      "the messages file has %" PRIu64 " bytes where it had %" PRIu64
-                     ": rows are gone; see maki fsck",
+                     ": rows are gone; run maki fsck",
                      size, log->index.header.end);
 }
 
@@ -100,7 +100,7 @@ maki_status maki_log_check_events(maki_log *log, maki_err *err)
         maki_status st = maki_log_refresh_events(log, err);
         if (st != MAKI_OK || log->index.header.events <= log->ev) return st;
     }
-    return maki_fail(err, MAKI_CORRUPT, "%" PRIu64 " of %" PRIu64 " events are gone; see maki fsck",
+    return maki_fail(err, MAKI_CORRUPT, "%" PRIu64 " of %" PRIu64 " events are gone; run maki fsck",
                      log->index.header.events - log->ev, log->index.header.events);
 }
 

@@ -22,7 +22,7 @@ maki_status maki_log_row(maki_log *log, uint64_t seq, maki_index_record *out, ma
 static maki_status fail_changed(uint64_t seq, maki_err *err)
 {
     return maki_fail(err, MAKI_CORRUPT,
-                     "message %" PRIu64 " is not what was written; see maki fsck", seq);
+                     "message %" PRIu64 " is not what was written; run maki fsck", seq);
 }
 
 maki_status maki_log_read(maki_log *log, uint64_t seq, maki_buf *out, maki_err *err)
@@ -120,7 +120,7 @@ static maki_status next_run(maki_log *log, uint64_t seq, uint64_t to, row_run *r
         maki_status st = maki_log_row(log, seq, row, err);
         if (st != MAKI_OK) return st;
         if (row->flags & MAKI_ROW_NOT_MESSAGE) {
-            return maki_fail(err, MAKI_CORRUPT, "message %" PRIu64 " is damaged; see maki fsck",
+            return maki_fail(err, MAKI_CORRUPT, "message %" PRIu64 " is corrupt; run maki fsck",
                              seq);
         }
         uint64_t bytes = (uint64_t)row->length + 1;

@@ -3,6 +3,7 @@
  * A torn end is bytes after the last newline, left by a killed writer.  Nothing is lost: the bytes are in a damage event,
  * or in a file that it names, and that event is durable before the file is truncated. */
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/err.h"
@@ -52,12 +53,13 @@ maki_status maki_log_read_tail(maki_log *log, uint64_t *end, maki_err *err)
     maki_status st = maki_file_get_size(&log->env, log->events_fd, &size, err);
     if (st != MAKI_OK || size == log->events_end) return st; /* nothing was added */
     if (size < log->events_end)
-        return maki_fail(err, MAKI_CORRUPT, "the events file was truncated while in use");
+        return maki_fail(err, MAKI_CORRUPT, "%s was truncated while in use", log->paths.events);
     st = maki_lines_each(&log->env, log->events_fd, log->events_end, EVENT_MAX, on_event, &last,
                          end, err);
     if (st != MAKI_OK) return st;
     if (last.invalid)
-        return maki_fail(err, MAKI_CORRUPT, "the events file is damaged; see maki fsck");
+        return maki_fail(err, MAKI_CORRUPT, "the events file is corrupt; run maki fsck %s",
+                         log->paths.messages);
     log->ev = last.ev;
     memcpy(log->sum, last.sum, MAKI_CHAIN_LEN);
     log->events_end = *end;
@@ -114,7 +116,10 @@ maki_status maki_log_truncate_tail(maki_log *log, int fd, uint64_t end, maki_err
     st = maki_log_commit_locked(log, err); /* overwrites a torn event */
     if (events) end = log->events_end;
     if (st == MAKI_OK && size > end && files->truncate(files, fd, (off_t)end) < 0) {
-        st = maki_fail_errno(err, "truncating a torn row");
+        char action[MAKI_PATH_MAX + 32];
+        snprintf(action, sizeof action, "cannot truncate %s",
+                 events ? log->paths.events : log->paths.messages);
+        st = maki_fail_errno(err, action);
     }
     return st;
 }

@@ -173,7 +173,7 @@ maki_status maki_log_add_event(maki_log *log, const char *type, maki_str fields,
 static maki_status sync_file(maki_log *log, int fd, maki_err *err)
 {
     if (log->options.durability != MAKI_DURABILITY_SYNC || log->events_copied) return MAKI_OK;
-    if (log->env.files->sync(log->env.files, fd) < 0) return maki_fail_errno(err, "syncing");
+    if (log->env.files->sync(log->env.files, fd) < 0) return maki_fail_errno(err, "cannot sync");
     return MAKI_OK;
 }
 

@@ -13,8 +13,8 @@
 #include "base/thread_pool.h"
 #include "log/index.h"
 
-/* Offsets and lengths of values in a row, found by the facts function and used by the tokens function, so that the row
- * is parsed once; only those two functions interpret them.  Zeroed: none. */
+/* Offsets and lengths of values in a row, found by maki_row_facts_fn (log/log.h) and used by maki_tokens_fn, so that the
+ * row is parsed once; only those two functions interpret them.  Zeroed: none. */
 typedef struct maki_row_spans {
     uint32_t values[4];
 } maki_row_spans;
@@ -61,9 +61,9 @@ const maki_token_batch *maki_token_batches_current(const maki_token_batches *bat
 /* Submit it to be counted.  Before the next row is added, maki_token_batches_collect must be called until it
  * returns no batch. */
 void maki_token_batches_submit(maki_token_batches *batches);
-/* The oldest batch that was submitted, counted.  *out is NULL when none is pending, or, without `all`, when
- * nothing forces a wait: the ring has free slots and memory is below its limit.  Borrowed until the next call of
- * a function of this file. */
+/* Wait for the oldest submitted batch and return it, counted.  *out is NULL when none is pending.  Without `all` it is
+ * also NULL while another batch can be added without waiting: the ring has free slots and memory is below its limit.
+ * Borrowed until the next call of a function of this file. */
 maki_status maki_token_batches_collect(maki_token_batches *batches, bool all,
                                        maki_token_batch **out, maki_err *err);
 /* How many rows have not been collected. */

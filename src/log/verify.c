@@ -81,7 +81,7 @@ static maki_status open_stored(verifier *c, maki_err *err)
     size_t got = 0;
     c->stored.fd = files->open(files, c->files.index_path, O_RDONLY, 0);
     if (c->stored.fd < 0 && errno == ENOENT) return MAKI_OK;
-    if (c->stored.fd < 0) return maki_fail_errno(err, "opening the index");
+    if (c->stored.fd < 0) return maki_fail_errno(err, "cannot open the index");
     maki_status st = maki_file_get_size(c->env, c->stored.fd, &c->stored_size, err);
     if (st != MAKI_OK) return st;
     return maki_file_read_at(files, c->stored.fd, 0, &c->stored.header, sizeof c->stored.header,

@@ -1,4 +1,4 @@
-/* manage.c -- one run: decide whether it is due, run its steps on a plan, then write the plan or discard it.
+/* manage.c -- one run: decide whether it is due, run its steps in a transaction, then commit it or roll it back.
  *
  * In:     a conversation, its limits and a policy; all tokens are converted to those of the index at the beginning, and
  *         back to the model's at the end.
@@ -199,7 +199,7 @@ static maki_status run_steps(maki_manage_state *work, maki_err *err)
     return st;
 }
 
-/* Replace the event numbers of the plan by those in the log. */
+/* Replace the event numbers of the dry run by those in the log. */
 static void renumber(maki_manage_report *out, const maki_transaction *tx)
 {
     for (size_t i = 0; i < out->taken_count; i++) {

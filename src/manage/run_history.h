@@ -8,7 +8,7 @@
 #include "history/transaction.h"
 #include "manage/manage.h"
 
-/* Write the plan and its record; without a plan only the record, of a run that ended with status `why`.
+/* Commit the transaction with its record; without one only the record, of a run that ended with status `why`.
  * Sets report->run.  MAKI_CONFLICT as maki_transaction_commit says. */
 maki_status maki_run_history_record(maki_conv *conv, maki_transaction *tx,
                                     const maki_manage_options *in, maki_manage_report *report,

@@ -1,7 +1,7 @@
 /* steps.c -- decide which steps of a policy run, keep or undo their effects; the steps that hide messages.
  *
- * In:     a run (maki_manage_state) on a plan: nothing is written to the log here.
- * Out:    the plan with the effects of the steps that stay; a result for each step in the report.
+ * In:     a run (maki_manage_state) in a transaction: nothing is written to the log here.
+ * Out:    the dry run with the effects of the steps that stay; a result for each step in the report.
  * Always: a step that saves less than min_saving is undone; steps with must_reach are pending until the first step
  *         without it, and are then undone together unless they reached the target.  The pruning steps are in step_*.c. */
 #include "manage/steps.h"
@@ -144,7 +144,7 @@ static void set_refused(maki_step_result *result, const char *code)
     snprintf(result->refused, sizeof result->refused, "%.39s", code[0] ? code : "REFUSED");
 }
 
-/* Undo the part of the plan added since `plan` began. */
+/* Undo the changes since `tx` began. */
 static maki_status undo_step(maki_manage_state *r, maki_transaction *tx, maki_err *err)
 {
     maki_transaction_rollback(tx);

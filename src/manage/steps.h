@@ -26,7 +26,7 @@ typedef struct maki_manage_state {
     maki_step_result unreported; /* the last step, when the report is full */
     /* Steps that must reach the target and have not yet: */
     bool pending;
-    maki_transaction before; /* the plan without them */
+    maki_transaction before; /* the transaction that they began in */
     size_t pending_from;     /* the first of them in report->taken */
     double pending_target;
     struct { /* the report before them */

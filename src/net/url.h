@@ -1,4 +1,4 @@
-/* url.h -- split the base URL of a server into origin and path; recognise loopback addresses. */
+/* url.h -- parse the base URL of a server into origin and path; recognise loopback addresses. */
 #ifndef MAKI_NET_URL_H
 #define MAKI_NET_URL_H
 

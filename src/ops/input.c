@@ -19,7 +19,7 @@ static maki_status read_block(const maki_env *env, int fd, char *block, size_t *
     do {
         n = env->files->read(env->files, fd, block, READ_BLOCK);
     } while (n < 0 && errno == EINTR);
-    if (n < 0) return maki_fail_errno(err, "reading the input");
+    if (n < 0) return maki_fail_errno(err, "cannot read the input");
     *got = (size_t)n;
     return MAKI_OK;
 }

@@ -358,8 +358,8 @@ static void emit_start(void *ctx, const char *reason, double tokens, double wind
     const run_fields *run = ctx;
     maki_buf json = maki_buf_new(run->m->env.alloc, MAKI_EVENT_MAX);
     maki_managing_event(&json, run->session, reason, tokens, window);
-    if (run->m->on_event && json.len)
-        run->m->on_event(run->m->event_ctx, maki_buf_str(&json));
+    if (run->m->notify && json.len)
+        run->m->notify(run->m->notify_ctx, maki_buf_str(&json));
     else if (run->m->home[0])
         maki_event_fifo_send(&run->m->env, run->m->home, maki_buf_str(&json));
     maki_buf_free(&json);

@@ -56,7 +56,8 @@ static maki_status read_request(const maki_op_call *call, maki_request *out, mak
         maki_request_protocol_parse(maki_input_text(call, "protocol"), &out->protocol, err);
     if (st == MAKI_OK) st = read_system(call, out, err);
     if (st == MAKI_OK)
-        st = maki_field_rows(call, "before", &out->before.rows, &out->before.count, err);
+        st = maki_field_rows(call, "before", &out->extra_messages.rows, &out->extra_messages.count,
+                             err);
     if (st == MAKI_OK) st = read_style(call, out, err);
     return st == MAKI_OK ? maki_arena_status(call->arena, err) : st;
 }

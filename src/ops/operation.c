@@ -27,8 +27,10 @@ maki_status maki_open(const maki_options *options, maki **out, maki_err *err)
     maki_options defaults = { sizeof defaults, maki_env_system(), MAKI_MAX_MEMORY, NULL };
     if (!options) options = &defaults;
     if (options->size != sizeof *options) {
-        return maki_fail(err, MAKI_UNSUPPORTED, "maki_options of %zu bytes, this library's has %zu",
-                         options->size, sizeof *options);
+        return maki_fail(
+            err, MAKI_UNSUPPORTED,
+            "maki_options.size is %zu, this library expects %zu: recompile or use the matching library",
+            options->size, sizeof *options);
     }
     const maki_alloc *alloc = options->env.alloc;
     maki *m = alloc->resize(alloc, NULL, 0, sizeof *m);
@@ -70,8 +72,8 @@ void maki_set_logger(maki *m, maki_sink sink, const char *level)
 
 void maki_set_notify(maki *m, void (*fn)(void *ctx, maki_str json), void *ctx)
 {
-    m->on_event = fn;
-    m->event_ctx = ctx;
+    m->notify = fn;
+    m->notify_ctx = ctx;
 }
 
 void maki_set_cancel(maki *m, bool (*fn)(void *ctx), void *ctx)
@@ -128,7 +130,7 @@ maki_status maki_op_row_find(maki_str name, const maki_op_row **out, maki_err *e
     *out = find_row(name);
     if (*out) return MAKI_OK;
     const char *nearest = maki_op_suggest(name);
-    return maki_fail(err, MAKI_NOTFOUND, "there is no operation %.*s%s%s; see maki op --list",
+    return maki_fail(err, MAKI_NOTFOUND, "unknown operation %.*s%s%s; maki op --list lists them",
                      (int)(name.len < 80 ? name.len : 80), name.ptr,
                      nearest ? "; did you mean " : "", nearest ? nearest : "");
 }

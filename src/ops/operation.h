@@ -30,9 +30,9 @@ struct maki {
     maki_logger logger;           /* maki_set_logger; sink.write NULL: nothing is logged */
     bool (*cancelled)(void *ctx); /* maki_set_cancel; or NULL */
     void *cancel_ctx;
-    bool paths_denied;                          /* maki_deny_paths */
-    void (*on_event)(void *ctx, maki_str json); /* maki_set_notify; or NULL */
-    void *event_ctx;
+    bool paths_denied;                        /* maki_deny_paths */
+    void (*notify)(void *ctx, maki_str json); /* maki_set_notify; or NULL */
+    void *notify_ctx;
 };
 
 /* The handle's logger, or NULL. */
@@ -47,10 +47,9 @@ maki_status maki_tokenizer_of(maki *m, const maki_encoding *encoding, maki_token
 typedef struct maki_op_call {
     maki *m;
     maki_arena *arena;
-    const char
-        *input_start; /* where the text that the caller sent begins; positions count from here */
-    maki_str input;   /* a JSON object */
-    maki_str outer;   /* of a step of history.sequence: the input of the sequence; else empty */
+    const char *input_start; /* of the text that the caller sent; error positions count from here */
+    maki_str input;          /* a JSON object */
+    maki_str outer; /* of a step of history.sequence: the input of the sequence; else empty */
     const maki_json_item *items; /* the fields of `input`, indexed by maki_fields_index */
     size_t item_count;
     const char *indexed; /* where the input begins whose fields `items` are */

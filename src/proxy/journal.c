@@ -71,8 +71,8 @@ static maki_status sync_path(maki_journal *j, const char *path, maki_err *err)
     maki_status st = MAKI_OK;
     int fd = files->open(files, path, O_RDONLY | O_CLOEXEC, 0);
     if (fd < 0 && errno == ENOENT) return MAKI_OK; /* deleted, or without events */
-    if (fd < 0) return maki_fail_errno(err, "opening a log to sync it");
-    if (files->sync(files, fd) < 0) st = maki_fail_errno(err, "syncing a log");
+    if (fd < 0) return maki_fail_errno(err, "cannot open a log to sync it");
+    if (files->sync(files, fd) < 0) st = maki_fail_errno(err, "cannot sync a log");
     files->close(files, fd);
     return st;
 }
@@ -130,7 +130,7 @@ static maki_status preallocate(const maki_files *files, const journal_half *half
 {
     return files->allocate(files, half->fd, JOURNAL_HALF_SIZE) == 0
                ? MAKI_OK
-               : maki_fail_errno(err, "allocating space for the journal");
+               : maki_fail_errno(err, "cannot allocate space for the journal");
 }
 
 static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
@@ -139,7 +139,7 @@ static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
     char path[MAKI_PATH_MAX + 64];
     snprintf(path, sizeof path, "%s/journal.%zu", j->directory, i);
     j->halves[i].fd = files->open(files, path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-    if (j->halves[i].fd < 0) return maki_fail_errno(err, "opening the journal");
+    if (j->halves[i].fd < 0) return maki_fail_errno(err, "cannot open the journal");
     (void)!preallocate(files, &j->halves[i], NULL); /* on failure the file grows as it is written */
     return MAKI_OK;
 }
@@ -147,7 +147,7 @@ static maki_status open_half(maki_journal *j, size_t i, maki_err *err)
 static maki_status sync_half(maki_journal *j, const journal_half *half, maki_err *err)
 {
     bool synced = j->env.files->sync(j->env.files, half->fd) == 0;
-    return synced ? MAKI_OK : maki_fail_errno(err, "syncing the journal");
+    return synced ? MAKI_OK : maki_fail_errno(err, "cannot sync the journal");
 }
 
 /* Write an empty header, which ends the half for readers. */

@@ -10,7 +10,7 @@
 #include "proxy/journal.h"
 
 enum {
-    JOURNAL_HALF_SIZE = 16 << 20, /* of a half */
+    JOURNAL_HALF_SIZE = 16 << 20, /* bytes */
     RECENT_SESSIONS = 64          /* number of touched sessions that are searched for duplicates */
 };
 

@@ -57,9 +57,9 @@ static maki_status restore_record(maki_journal *j, const journal_record *record,
     int flags = create && record->offset == 0 ? O_CREAT : 0;
     int fd = files->open(files, path, O_RDWR | O_CLOEXEC | flags, 0600);
     if (fd < 0 && errno == ENOENT && !flags) return MAKI_OK;
-    if (fd < 0) return maki_fail_errno(err, "opening a log to restore it");
+    if (fd < 0) return maki_fail_errno(err, "cannot open a log to restore it");
     off_t size = maki_file_size(files, fd);
-    if (size < 0) st = maki_fail_errno(err, "reading the size of a log");
+    if (size < 0) st = maki_fail_errno(err, "cannot read the size of a log");
     uint64_t length = size < 0 ? 0 : (uint64_t)size;
     if (st == MAKI_OK && length >= record->offset && length < record->offset + bytes.len &&
         matches(files, fd, record->offset, bytes, length)) {

@@ -367,7 +367,8 @@ maki_status maki_live_files(maki_live_conversation *t, int fds[3], maki_err *err
     }
     bool failed = (files.events_fd >= 0 && fds[0] < 0) || fds[1] < 0 || (t->created && fds[2] < 0);
     if (failed)
-        return maki_fail_errno(err, "duplicating a descriptor"); /* retried with the next reply */
+        return maki_fail_errno(err,
+                               "cannot duplicate a descriptor"); /* retried with the next reply */
     t->created = t->direct = false;
     return MAKI_OK;
 }

@@ -113,7 +113,7 @@ static maki_status open_file(const maki_env *env, const char *path, int flags, i
                              maki_err *err)
 {
     *fd = env->files->open(env->files, path, O_RDWR | O_CLOEXEC | flags, 0600);
-    if (*fd < 0) return maki_fail_errno(err, "opening the table of prefixes");
+    if (*fd < 0) return maki_fail_errno(err, "cannot open the table of prefixes");
     if (env->files->lock(env->files, *fd, LOCK_EX | LOCK_NB) == 0) return MAKI_OK;
     int reason = errno;
     env->files->close(env->files, *fd);
@@ -122,7 +122,7 @@ static maki_status open_file(const maki_env *env, const char *path, int flags, i
         return maki_fail(err, MAKI_CONFLICT,
                          "another maki serve uses this directory; stop it, or set --home");
     errno = reason;
-    return maki_fail_errno(err, "locking the table of prefixes");
+    return maki_fail_errno(err, "cannot lock the table of prefixes");
 }
 
 void maki_prefixes_close(maki_prefixes *t)
@@ -208,7 +208,7 @@ static maki_status grow(maki_prefixes *t, maki_err *err)
     if (st == MAKI_OK) st = write_header(t->env, larger.fd, larger.capacity, err);
     if (st == MAKI_OK) st = each_entry(t, copy_entry, &larger, err);
     if (st == MAKI_OK && files->rename(files, path, t->path) != 0)
-        st = maki_fail_errno(err, "replacing the table of prefixes");
+        st = maki_fail_errno(err, "cannot replace the table of prefixes");
     if (st != MAKI_OK) {
         maki_prefixes_close(&larger);
         files->unlink(files, path);
@@ -234,7 +234,7 @@ maki_status maki_prefixes_open(maki_prefixes *t, const maki_env *env, const char
     if (t->capacity == 0) { /* new, or corrupt */
         t->capacity = FIRST_CAPACITY;
         if (env->files->truncate(env->files, t->fd, 0) != 0)
-            st = maki_fail_errno(err, "emptying the table of prefixes");
+            st = maki_fail_errno(err, "cannot empty the table of prefixes");
         if (st == MAKI_OK) st = write_header(env, t->fd, t->capacity, err);
     } else {
         st = each_entry(t, count_entry, &t->count, err);

@@ -24,7 +24,7 @@ maki_status maki_secret_read(const maki_env *env, const char *path,
         files->close(files, fd);
         if (st != MAKI_OK || got == MAKI_SECRET_LEN) return st;
     } else if (errno != ENOENT) { /* a new secret would hide all recorded conversations */
-        return maki_fail_errno(err, "opening the secret");
+        return maki_fail_errno(err, "cannot open the secret");
     }
     maki_status st = env->random->fill(env->random, secret, MAKI_SECRET_LEN, err);
     if (st != MAKI_OK) return st;

@@ -27,8 +27,8 @@ typedef struct maki_prune_settings {
 } maki_prune_settings;
 extern const maki_prune_settings maki_prune_defaults;
 
-/* Shorten and clear the results of role `tool` in place.  Sizes are in UTF-16 units, four to a
- * token; results with images, and everything before the first user message, are not changed. */
+/* Shorten and clear the results of role `tool` in place.  Sizes are in UTF-16 code units, four to
+ * a token; results with images, and everything before the first user message, are not changed. */
 maki_status maki_prune_tool_results(maki_msgs list, double window_tokens,
                                     const maki_prune_settings *settings, maki_arena *arena,
                                     size_t *changed, maki_err *err);

@@ -68,7 +68,7 @@ static maki_status write_request(const maki_env *env, const maki_provider *provi
                                 .system_count = request->system.len ? 1 : 0 };
     maki_status st = write_row(&message, &request->prompt, err);
     if (st == MAKI_OK) st = maki_spool_text(&message, &row, err);
-    completion.before = (maki_render_extra){ &row, 1 };
+    completion.extra_messages = (maki_render_extra){ &row, 1 };
     if (st == MAKI_OK) st = maki_request_write_rows(env, &completion, maki_spool_sink(body), err);
     maki_spool_free(&message);
     return st;

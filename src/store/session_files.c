@@ -80,7 +80,7 @@ maki_status maki_file_names_read(maki_file_names *names, const maki_env *env, co
 {
     *names = (maki_file_names){ .arena = maki_arena_new(env->alloc, NAMES_MEMORY_MAX) };
     if (env->files->list(env->files, directory, add_name, names) != 0)
-        return maki_fail_errno(err, "reading the directory of the sessions");
+        return maki_fail_errno(err, "cannot read the directory of the sessions");
     maki_status st = maki_arena_status(&names->arena, err);
     if (st != MAKI_OK || !names->count) return st;
     return maki_sort(names->items, names->count, sizeof *names->items, is_less, &names->arena, err);

@@ -47,7 +47,7 @@ maki_status maki_session_index_lock_acquire(maki_session_index_lock *lock, const
     const struct timespec pause = { 0, POLL * 1000000L };
     snprintf(path, sizeof path, "%s/agents/%s/sessions.lock", home, agent);
     int fd = files->open(files, path, O_RDWR | O_CREAT, 0600);
-    if (fd < 0) return maki_fail_errno(err, "opening the lock of the sessions");
+    if (fd < 0) return maki_fail_errno(err, "cannot open the lock of the sessions");
     for (unsigned waited = 0; files->lock(files, fd, LOCK_EX | LOCK_NB) != 0; waited += POLL) {
         bool held = errno == EWOULDBLOCK || errno == EINTR;
         if (held && waited < wait_ms) {
@@ -55,7 +55,7 @@ maki_status maki_session_index_lock_acquire(maki_session_index_lock *lock, const
             continue;
         }
         maki_status st = held ? maki_fail(err, MAKI_TIMEOUT, "another process holds its lock")
-                              : maki_fail_errno(err, "locking the sessions");
+                              : maki_fail_errno(err, "cannot lock the sessions");
         files->close(files, fd);
         return st;
     }
@@ -433,7 +433,7 @@ static maki_status open_index(pass *p, maki_err *err)
     p->index_fd = p->env->files->open(p->env->files, p->index, O_RDONLY | O_NONBLOCK, 0);
     if (p->index_fd < 0 && errno == ENOENT) return MAKI_OK;
     if (p->index_fd < 0) {
-        read = maki_fail_errno(&why, "opening it");
+        read = maki_fail_errno(&why, "cannot open the file");
     } else if (p->env->files->stat(p->env->files, p->index_fd, NULL, &st) != 0 ||
                !S_ISREG(st.st_mode)) {
         read = maki_fail(&why, MAKI_IO, "it is not a file; move it away");
@@ -495,7 +495,7 @@ maki_status maki_session_index_each(const maki_env *env, const maki_session_inde
     p.directory_fd = files->open(files, p.directory, O_RDONLY | O_DIRECTORY, 0);
     if (p.directory_fd < 0 && (errno == ENOENT || errno == ENOTDIR)) return MAKI_OK;
     if (p.directory_fd < 0 || files->stat(files, p.directory_fd, NULL, &st) != 0) {
-        maki_status failed = maki_fail_errno(err, "opening the directory of the sessions");
+        maki_status failed = maki_fail_errno(err, "cannot open the directory of the sessions");
         if (p.directory_fd >= 0) files->close(files, p.directory_fd);
         return failed;
     }

@@ -46,7 +46,7 @@ maki_status maki_sessions_each(const maki_env *env, const char *home, const char
     snprintf(directory, sizeof directory, "%s/agents", home);
     if (env->files->list(env->files, directory, walk_agent, &w) == 0 || errno == ENOENT)
         return w.status; /* the directory is missing: there are no sessions yet */
-    return maki_fail_errno(err, "reading the directory of the agents");
+    return maki_fail_errno(err, "cannot read the directory of the agents");
 }
 
 /* ---- a query --------------------------------------------------------------------------------------- */

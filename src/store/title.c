@@ -45,7 +45,8 @@ static bool begins_with_tag(maki_str text)
     return text.len > 1 && text.ptr[0] == '<' && maki_is_alnum(text.ptr[1]);
 }
 
-bool maki_title_of(maki_str row, bool tags, maki_arena *arena, char *out, size_t capacity)
+bool maki_title_of(maki_str row, bool allow_unknown_tags, maki_arena *arena, char *out,
+                   size_t capacity)
 {
     maki_content_part part;
     maki_content_parts parts = maki_content_parts_of_row(row);
@@ -54,7 +55,7 @@ bool maki_title_of(maki_str row, bool tags, maki_arena *arena, char *out, size_t
     while (!out[0] && maki_content_parts_next(&parts, &part)) {
         if (part.kind != MAKI_CONTENT_TEXT || !part.text.len) continue;
         maki_str text = maki_inserted_none(maki_json_text(part.text, arena));
-        if (tags || !begins_with_tag(text)) maki_title_of_text(text, out, capacity);
+        if (allow_unknown_tags || !begins_with_tag(text)) maki_title_of_text(text, out, capacity);
     }
     return out[0] != '\0';
 }

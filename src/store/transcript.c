@@ -307,7 +307,7 @@ static maki_status read_events(const maki_env *env, const char *directory, maki_
     event_reader r = { env, s, model };
     events_path(directory, s->id, path);
     int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0);
-    if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "reading events");
+    if (fd < 0) return errno == ENOENT ? MAKI_OK : maki_fail_errno(err, "cannot read events");
     maki_status st =
         maki_lines_each(env, fd, s->read_events, EVENT_MAX, on_event, &r, &s->read_events, err);
     env->files->close(env->files, fd);
@@ -346,7 +346,7 @@ maki_status maki_transcript_read(const maki_env *env, const char *directory, mak
     bool model = false;
     snprintf(path, sizeof path, "%s/%s.jsonl", directory, s->id);
     int fd = env->files->open(env->files, path, O_RDONLY | O_NONBLOCK, 0); /* it may be a pipe */
-    if (fd < 0) return maki_fail_errno(err, "reading a session");
+    if (fd < 0) return maki_fail_errno(err, "cannot read a session");
     if (env->files->stat(env->files, fd, NULL, &st) != 0 || !S_ISREG(st.st_mode)) {
         env->files->close(env->files, fd);
         return maki_fail(err, MAKI_NOTFOUND, "%s is not a file", s->id);

@@ -1,7 +1,6 @@
 /* project.c -- filter the tools by phase and permission, restrict their arguments in production, apply the budget.
  *
- * A restricted tool is its definition with other `properties`; all other bytes stay.  Names are compared as texts, however
- * they are escaped. */
+ * A restricted tool keeps its definition except for `properties`.  Names are compared unescaped. */
 #include "tools/project.h"
 
 #include "base/err.h"

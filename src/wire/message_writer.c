@@ -1,7 +1,8 @@
-/* message_writer.c -- order rows for a protocol: results right after their calls, other rows after the turn.
+/* message_writer.c -- order rows for a protocol: results right after their calls, other rows after the call round.
  *
- * While calls wait for their results, other rows are deferred.  A turn ends, with synthetic results for the calls without
- * one, when the next calls come, when too many rows are deferred, or at the end of the log. */
+ * While calls wait for their results, other rows are deferred.  A call round (parallel calls and their results) ends,
+ * with synthetic results for the calls without one, when the next calls come, when too many rows are deferred, or at the
+ * end of the log. */
 #include "wire/protocol.h"
 
 #include <stdio.h>
@@ -11,7 +12,7 @@
 enum {
     DEFERRED_MAX = 64,           /* rows deferred between a call and its result */
     SPOOL_MEMORY = 1 << 20,      /* bytes of each spool in memory */
-    CALL_ROUND_MEMORY = 32 << 20 /* bytes for the ids of one turn */
+    CALL_ROUND_MEMORY = 32 << 20 /* bytes for the ids of one call round */
 };
 
 static const maki_str empty = { "", 0 };
@@ -21,16 +22,17 @@ static const maki_str empty = { "", 0 };
 maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_writer_options *options,
                                   maki_jw *w, maki_wire_writer **out, maki_err *err)
 {
-    const maki_request_format *writing = maki_protocol_of(options->protocol)->request_format;
-    if (!writing)
-        return maki_fail(err, MAKI_UNSUPPORTED, "no request is written in the protocol '%s'",
+    const maki_request_format *request_format = maki_protocol_of(options->protocol)->request_format;
+    if (!request_format)
+        return maki_fail(err, MAKI_UNSUPPORTED,
+                         "writing requests in protocol '%s' is not supported",
                          maki_protocol_name(options->protocol));
     maki_wire_writer *wr = env->alloc->resize(env->alloc, NULL, 0, sizeof *wr);
     if (!wr) return maki_fail_nomem(err);
     *wr = (maki_wire_writer){ .env = env,
                               .options = *options,
-                              .request_format = writing,
-                              .format = &writing->format,
+                              .request_format = request_format,
+                              .format = &request_format->format,
                               .w = w };
     wr->arena = maki_arena_new(env->alloc, CALL_ROUND_MEMORY);
     maki_spool *spools[] = { &wr->early, &wr->deferred,  &wr->content,
@@ -141,7 +143,7 @@ static bool is_id_char(char c)
 }
 
 /* Adapt an id to the protocol.  Where ids must be unique, synthetic ids, which restart in every message, get the
- * number of the turn appended. */
+ * number of the call round appended. */
 static maki_str adapt_call_id(maki_wire_writer *wr, maki_str id, maki_str name)
 {
     const maki_request_format *format = wr->request_format;
@@ -273,7 +275,7 @@ static bool write_results(maki_wire_writer *wr, const maki_content_parts *row)
     return has_other_parts;
 }
 
-/* End the turn: the remaining calls get a synthetic result, unless the options has no_synthetic. */
+/* End the call round: the remaining calls get a synthetic result, unless no_synthetic. */
 static void end_call_round(maki_wire_writer *wr)
 {
     static const maki_content_part interrupted = {
@@ -399,8 +401,8 @@ bool maki_wire_is_system(maki_str row)
 
 bool maki_wire_system_is_separate(maki_protocol protocol)
 {
-    const maki_request_format *writing = maki_protocol_of(protocol)->request_format;
-    return writing && writing->system_location == MAKI_SYSTEM_SEPARATE;
+    const maki_request_format *format = maki_protocol_of(protocol)->request_format;
+    return format && format->system_location == MAKI_SYSTEM_SEPARATE;
 }
 
 void maki_wire_write_system(maki_jw *w, maki_protocol protocol, maki_str row)

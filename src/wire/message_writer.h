@@ -6,7 +6,7 @@
  *
  * Whatever the order of the rows, in the output
  *   - every result is right after its call, in the order of the calls; rows between them follow.  Parallel calls,
- *     in one row or in several, are one turn;
+ *     in one row or in several, are one call round;
  *   - a call without a result gets the synthetic result "[No result: the call was interrupted]"; a second result
  *     of the same call is left out, and one without a call becomes text of the user;
  *   - for Anthropic and Gemini adjacent messages of one role are merged, and the first is the user's (a short
@@ -16,7 +16,7 @@
  *   - ids are adapted: Anthropic accepts only letters, digits, _ and -; Anthropic and Responses require unique
  *     ids; OpenAI limits their length.
  *
- * Memory does not grow with the rows: what is deferred (calls of an open turn, results that came too early, rows
+ * Memory does not grow with the rows: what is deferred (calls of an open call round, results that came too early, rows
  * between a call and its result) is in spools.  A writer belongs to one thread. */
 #ifndef MAKI_WIRE_MESSAGE_WRITER_H
 #define MAKI_WIRE_MESSAGE_WRITER_H
@@ -40,7 +40,7 @@ maki_status maki_wire_writer_open(const maki_env *env, const maki_wire_writer_op
     MAKI_MUST_CHECK;
 /* One row, checked JSON.  What is not a message (an object with a role) is skipped. */
 maki_status maki_wire_writer_add(maki_wire_writer *writer, maki_str row, maki_err *err);
-/* After the last row: close open turns and messages.  *any: a message was written. */
+/* After the last row: close the open call round and message.  *any: a message was written. */
 maki_status maki_wire_writer_end(maki_wire_writer *writer, bool *any, maki_err *err);
 void maki_wire_writer_close(maki_wire_writer *writer); /* accepts NULL */
 

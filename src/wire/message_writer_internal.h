@@ -1,5 +1,5 @@
-/* message_writer_internal.h -- the interface between message_writer.c, which orders rows, and write_PROTOCOL.c, which write each
- * part in their format. */
+/* message_writer_internal.h -- the interface between message_writer.c, which orders rows, and write_PROTOCOL.c, which
+ * write each part in their format. */
 #ifndef MAKI_WIRE_MESSAGE_WRITER_INTERNAL_H
 #define MAKI_WIRE_MESSAGE_WRITER_INTERNAL_H
 
@@ -7,7 +7,7 @@
 #include "wire/message_writer.h"
 #include "wire/sticky_error.h"
 
-/* A call of the current or last turn. */
+/* A call of the current or last call round. */
 typedef struct maki_pending_call {
     maki_str id, name;    /* as written: JSON strings */
     maki_str original_id; /* its id in the row, by which its result refers to it */
@@ -32,12 +32,12 @@ struct maki_wire_writer {
     maki_author open_author; /* author of the open message; NONE: no open message */
     bool message_is_string;  /* so far the open message is one string, in `content` */
 
-    maki_arena arena; /* of the turn */
+    maki_arena arena; /* of the call round */
     maki_pending_call *pending;
     size_t pending_count, pending_capacity;
     size_t next;          /* index of the first whose result is not written */
     bool collecting;      /* more calls may follow: no result yet */
-    uint64_t call_rounds; /* turns with calls, including this one */
+    uint64_t call_rounds; /* so far, including this one */
     maki_spool early;     /* results that came too early */
     maki_spool deferred;  /* rows that came before the results, one per line */
     size_t deferred_count;
@@ -56,7 +56,7 @@ struct maki_message_format {
     void (*end)(maki_wire_writer *wr);
     /* Write a row except its results; its calls go through maki_writer_add_call. */
     void (*write_row)(maki_wire_writer *wr, const maki_content_parts *row, maki_author author);
-    /* All calls of this turn were added; may be NULL. */
+    /* All calls of this round were added; may be NULL. */
     void (*end_calls)(maki_wire_writer *wr);
     /* Write the result of a call to `w`, as one value. */
     void (*write_result)(maki_wire_writer *wr, maki_jw *w, const maki_pending_call *pending,
@@ -65,7 +65,7 @@ struct maki_message_format {
     void (*before_result)(maki_wire_writer *wr, const maki_pending_call *pending);
 };
 
-/* ---- for the shapes: parts of a row -------------------------------------------------------------------- */
+/* ---- for the formats: parts of a row -------------------------------------------------------------------- */
 
 /* The parts of a row without the results of known calls; for a result without a call, the parts of its content. */
 typedef struct maki_row_parts {
@@ -79,7 +79,7 @@ bool maki_row_parts_next(maki_row_parts *iter, maki_content_part *out);
 /* Add a call: its result is expected.  A missing name or id is filled in.  NULL: out of memory; do not write
  * the call. */
 maki_pending_call *maki_writer_add_call(maki_wire_writer *wr, maki_content_part *call);
-/* Merging shapes: ensure that a message of this author is open. */
+/* Formats that merge messages: ensure that a message of this author is open. */
 void maki_writer_begin(maki_wire_writer *wr, maki_author author);
 
 /* Append the text of a string to a spool, after a newline unless it is the first. */
@@ -88,7 +88,7 @@ void maki_writer_add_text(maki_wire_writer *wr, maki_spool *spool, bool first, m
 void maki_writer_write_items(maki_wire_writer *wr, const char *name, maki_spool *spool);
 /* Clear the collected message, except its calls. */
 void maki_writer_clear_message(maki_wire_writer *wr);
-/* ---- for the shapes: writing ---------------------------------------------------------------------------- */
+/* ---- for the formats: writing ---------------------------------------------------------------------------- */
 
 /* Write a string from escaped parts. */
 void maki_write_joined(maki_jw *w, const maki_str *parts, size_t count);

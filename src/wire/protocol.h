@@ -72,7 +72,7 @@ struct maki_protocol_spec {
 typedef enum maki_system_location {
     MAKI_SYSTEM_IN_MESSAGES, /* as messages */
     MAKI_SYSTEM_STRING, /* one string in the field `system_field`; system messages of the log stay messages */
-    MAKI_SYSTEM_SEPARATE /* a list apart from the messages, between `system_prefix` and `system_suffix` */
+    MAKI_SYSTEM_SEPARATE /* a list outside the messages, between `system_prefix` and `system_suffix` */
 } maki_system_location;
 
 /* How a request is written.  Formats: base/json_print.h. */

@@ -41,7 +41,7 @@ typedef struct maki_request {
     bool stream;            /* Gemini has it in the path */
     const maki_str *system; /* strings in order; system messages of the log follow */
     size_t system_count;
-    maki_render_extra before; /* recalled memories: right before the newest message of the user */
+    maki_render_extra extra_messages; /* recalled memories, for example */
     /* JSON, an array of definitions in any provider's shape (token/tool_list.h); a tool that only another
      * provider runs (its web search) is left out */
     maki_str tools;

@@ -166,7 +166,7 @@ static void write_collected(maki_wire_writer *wr, const maki_content_parts *row)
     maki_writer_clear_message(wr);
 }
 
-/* Write the calls of the turn; in the older form they are written with their results. */
+/* Write the calls of the round; in the older form they are written with their results. */
 static void end_calls(maki_wire_writer *wr)
 {
     if (wr->options.functions) return;

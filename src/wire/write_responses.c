@@ -77,10 +77,10 @@ static void write_message(maki_wire_writer *wr, const maki_content_parts *row, m
     if (author != MAKI_AUTHOR_SYSTEM) wr->any_message = true;
 }
 
-/* The field with the arguments of each type of call, and whether it is a string. */
+/* The field with the arguments of each type of call. */
 static const struct call_row {
     maki_str type, field;
-    bool text;
+    bool is_string;
 } call_rows[] = {
     { { "custom_tool_call", 16 }, { "input", 5 }, true },
     { { "local_shell_call", 16 }, { "action", 6 }, false },
@@ -104,9 +104,9 @@ static void write_call(maki_wire_writer *wr, maki_content_part *call)
     const struct call_row *row = row_of(pending->type);
     maki_jw_print(wr->w, "{'type':%v,'call_id':%v,'name':%v",
                   pending->type.len ? pending->type : MAKI_LIT("\"function_call\""), pending->id,
-                  row->text ? pending->name : MAKI_LIT(""));
+                  row->is_string ? pending->name : MAKI_LIT(""));
     maki_jw_key(wr->w, row->field);
-    if (row->text)
+    if (row->is_string)
         maki_write_arguments(wr->w, call->input);
     else
         maki_write_input(wr->w, call->input);
@@ -119,10 +119,10 @@ static void write_call(maki_wire_writer *wr, maki_content_part *call)
 static bool is_item(const maki_content_part *part)
 {
     maki_str name = part->type.len ? maki_json_strip_quotes(part->type) : part->type;
-    maki_str end = MAKI_LIT("_call");
+    maki_str suffix = MAKI_LIT("_call");
     if (part->kind == MAKI_CONTENT_THINKING)
         return maki_json_string(part->block, "encrypted_content").len > 2;
-    return part->kind == MAKI_CONTENT_OTHER && name.len > end.len && maki_str_ends(name, end);
+    return part->kind == MAKI_CONTENT_OTHER && name.len > suffix.len && maki_str_ends(name, suffix);
 }
 
 static void write_row(maki_wire_writer *wr, const maki_content_parts *row, maki_author author)

@@ -57,9 +57,9 @@ append() {
 roles='the roles are user, assistant, system, developer, tool, function and model'
 append 'an unknown role' 2 "line 1: unknown role \"usr\"; $roles" '{"role":"usr","content":"日本"}'
 append 'no role' 2 'line 1: a message must be an object with a role' '{"content":"하나"}'
-append 'not JSON' 2 'line 1: not JSON at byte' 'hello 🌊'
+append 'not JSON' 2 'line 1: invalid JSON at byte' 'hello 🌊'
 append 'an array' 2 'an object with a role' '[1]'
-append 'not JSON at all: binary' 2 'line 1: not JSON' "$(head -c 40 "$maki" | tr '\0\n' '.')"
+append 'not JSON at all: binary' 2 'line 1: invalid JSON' "$(head -c 40 "$maki" | tr '\0\n' '.')"
 wrong 'by an operation' 2 "messages[1]: unknown role \"助手\"; $roles" op history.append \
     '{"conversation":"new.jsonl","messages":[{"role":"user","content":"x"},{"role":"助手","content":"x"}]}'
 wrong 'with the head of another' 6 'no conversation with this head' op history.append \
@@ -74,7 +74,7 @@ check 'it is as it was, without an index' 'hello|world note.jsonl' "$(paste -sd'
 printf '{"role":"user","content":"一"}\n{"role":"model","parts":[]}\n' | "$maki" history append talk.jsonl >/dev/null
 out=$(printf '{"role":"user","content":"三"}\nx\n' | "$maki" history append talk.jsonl 2>&1)
 check 'messages before a mistake are kept' 3 "$(wc -l <talk.jsonl)"
-has 'and the mistake is named' 'line 2: not JSON' "$out"
+has 'and the mistake is named' 'line 2: invalid JSON' "$out"
 check 'one of a thing is one' '1 message' "$(echo '{"role":"user","content":"하나"}' | "$maki" history append one.jsonl)"
 wrong 'a condense of one message' 3 'too few visible messages to condense: 1' history condense one.jsonl
 wrong 'an edit' 2 "unknown role \"usr\"; $roles" history edit talk.jsonl 1 '{"role":"usr","content":"x"}'

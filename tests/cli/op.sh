@@ -42,8 +42,8 @@ error() {
     has "$1: words" "$4" "$out"
     has "$1: told on stderr too" "maki op $5: " "$(cat "$dir/err")"
 }
-error 'malformed JSON' 2 INVALID 'not JSON at byte 12: expected a value' history.effective '{"messages":]'
-error 'nothing at all' 2 INVALID 'not JSON at byte 0: the text is empty' history.effective ''
+error 'malformed JSON' 2 INVALID 'invalid JSON at byte 12: expected a value' history.effective '{"messages":]'
+error 'nothing at all' 2 INVALID 'invalid JSON at byte 0: the text is empty' history.effective ''
 error 'half a line' 2 INVALID 'unexpected end of the text' history.effective '{"messages":[{"role":"us'
 error 'not an object' 2 INVALID 'must be an object' history.effective '[]'
 error 'a missing field' 2 INVALID 'messages is missing' history.effective '{}'
@@ -55,11 +55,11 @@ error 'a time that is no number' 2 INVALID 'messages[0].ts: must be a number' hi
 error 'a time that is endless' 2 INVALID 'messages[0].ts: is not a time' history.effective '{"messages":[{"role":"user","ts":1e999}]}'
 error 'a field that occurs twice' 2 INVALID 'messages[0].role: occurs twice' history.effective '{"messages":[{"role":"user","role":"assistant"}]}'
 error 'an id that is no string' 2 INVALID 'messages[0].condenseParent: must be a string' history.effective '{"messages":[{"role":"user","condenseParent":4}]}'
-error 'invalid UTF-8' 2 INVALID 'not JSON at byte 9: invalid UTF-8' tokens.estimate $'{"text":"\xc3("}'
-error 'half a character' 2 INVALID 'not JSON at byte 9' tokens.estimate $'{"text":"\xe7\x8c'
+error 'invalid UTF-8' 2 INVALID 'invalid JSON at byte 9: invalid UTF-8' tokens.estimate $'{"text":"\xc3("}'
+error 'half a character' 2 INVALID 'invalid JSON at byte 9' tokens.estimate $'{"text":"\xe7\x8c'
 error 'a control character' 2 INVALID 'must be escaped' tokens.estimate $'{"text":"a\x01"}'
 error 'an unknown operation' 5 NOTFOUND 'did you mean history.truncate' history.trunkate '{}'
-error 'a hostile name' 5 NOTFOUND 'there is no operation' $'a\nb\033[31m' '{}'
+error 'a hostile name' 5 NOTFOUND 'unknown operation' $'a\nb\033[31m' '{}'
 error 'too few messages' 3 NOT_ENOUGH_MESSAGES 'too few to condense' history.condense '{"messages":[],"prevContextTokens":1}'
 error 'a time that no event has' 3 TIMESTAMP_NOT_FOUND 'no event has the time 5' history.rewind '{"ui":[],"api":[],"by":"ts","value":5}'
 error 'a count below 0' 2 INVALID 'keepCount must be an integer' history.keep '{"messages":[],"keepCount":-1}'

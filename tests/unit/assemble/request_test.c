@@ -454,7 +454,7 @@ static void test_memories(void)
     static const maki_str found[] = { { "{\"role\":\"user\",\n\"content\":\"思い出\"}", 37 } };
     maki_request request = { .protocol = MAKI_WIRE_ANTHROPIC,
                              .model = { "m", 1 },
-                             .before = { found, 1 } };
+                             .extra_messages = { found, 1 } };
     tap_row("retrieved memories are inserted right before the newest user message");
     check_body(
         MAKI_LIT(

@@ -51,7 +51,7 @@ static const struct span_row {
       "0 number 0-1 n0\n0 string 3-8 n1\n1 number 12-13 n0\n1 number 14-15 n1\n0 array 11-16 n2\n"
       "OK" },
     { "what is valid before an error is reported", S("[1,\"x\",}"), 1, false,
-      "1 number 1-2 n0\n1 string 3-6 n1\nINVALID not JSON at byte 7: expected a value" },
+      "1 number 1-2 n0\n1 string 3-6 n1\nINVALID invalid JSON at byte 7: expected a value" },
 };
 
 static void test_rows(void)

@@ -59,9 +59,9 @@ static const struct lines_row {
       "{\"op\":\n{\"op\":\"tokens.estimate\",\"input\":{\"text\":\"한국어\"}}\n{\"op\":\"nothing\","
       "\"input\":{}}\n",
       MAKI_INVALID,
-      "{\"error\":{\"code\":\"INVALID\",\"message\":\"not JSON at byte 6: unexpected end of the text\"}}\n"
+      "{\"error\":{\"code\":\"INVALID\",\"message\":\"invalid JSON at byte 6: unexpected end of the text\"}}\n"
       "{\"tokens\":1}\n"
-      "{\"error\":{\"code\":\"NOTFOUND\",\"message\":\"there is no operation nothing; see maki op --list\"}}\n" },
+      "{\"error\":{\"code\":\"NOTFOUND\",\"message\":\"unknown operation nothing; maki op --list lists them\"}}\n" },
     { "a row without an op", "{\"input\":{}}\n", MAKI_INVALID,
       "{\"error\":{\"code\":\"INVALID\",\"message\":\"a row must be an object {\\\"op\\\": NAME, "
       "\\\"input\\\": {...}}\"}}\n" },
@@ -73,7 +73,7 @@ static const struct lines_row {
       "55\"}}\n" },
     { "half a character at the end", "{\"op\":\"tokens.estimate\",\"input\":{\"text\":\"\xe7\x8c",
       MAKI_INVALID,
-      "{\"error\":{\"code\":\"INVALID\",\"message\":\"not JSON at byte 41: the text ends with an "
+      "{\"error\":{\"code\":\"INVALID\",\"message\":\"invalid JSON at byte 41: the text ends with an "
       "incomplete character\"}}\n" },
 };
 

@@ -90,8 +90,8 @@ static const struct read_row { const char *name; maki_protocol protocol; const c
 };
 
 static const struct bad_row { const char *name; maki_protocol protocol; const char *body, *words; } bad_rows[] = {
-    { "nothing",                    MAKI_WIRE_ANTHROPIC, "",                                     "not JSON at byte 0: the text is empty" },
-    { "no JSON",                    MAKI_WIRE_CHAT,      "{'messages':[",                        "not JSON at byte 13: unexpected end of the text" },
+    { "nothing",                    MAKI_WIRE_ANTHROPIC, "",                                     "invalid JSON at byte 0: the text is empty" },
+    { "no JSON",                    MAKI_WIRE_CHAT,      "{'messages':[",                        "invalid JSON at byte 13: unexpected end of the text" },
     { "no object",                  MAKI_WIRE_CHAT,      "[1]",                                  "the request is not an object" },
     { "no messages",                MAKI_WIRE_CHAT,      "{'model':'m'}",                        "the request has no messages" },
     { "no contents",                MAKI_WIRE_GEMINI,    "{}",                                   "the request has no contents" },
