@@ -127,9 +127,17 @@ static bool has_term(const maki_subject *subject, uint32_t term)
     return false;
 }
 
+static bool has_terms(const maki_subject *all, const maki_subject *some)
+{
+    for (size_t i = 0; i < some->count; i++)
+        if (!has_term(all, some->hashes[i])) return false;
+    return some->count > 0;
+}
+
 /* How many different terms two sentences have, and share. */
 typedef struct overlap {
     unsigned older, newer, shared;
+    bool fresh; /* the newer one has a term that the older one lacks */
 } overlap;
 
 /* By the bitmaps, which may share a few bits more. */
@@ -137,7 +145,7 @@ static overlap estimate(const maki_text_item *old, const maki_subject *subject)
 {
     return (overlap){ maki_term_bitmap_shared(&old->terms, &old->terms),
                       maki_term_bitmap_shared(&subject->terms, &subject->terms),
-                      maki_term_bitmap_shared(&old->terms, &subject->terms) };
+                      maki_term_bitmap_shared(&old->terms, &subject->terms), true };
 }
 
 static overlap compare(const maki_digest *d, const maki_text_item *old, const maki_subject *subject)
@@ -151,7 +159,18 @@ static overlap compare(const maki_digest *d, const maki_text_item *old, const ma
             repeated |= of.hashes[k] == of.hashes[i];
         o.shared += !repeated && has_term(subject, of.hashes[i]);
     }
+    o.fresh = !has_terms(&of, subject);
     return o;
+}
+
+/* How many terms both begin with. */
+static size_t shared_beginning(const maki_digest *d, maki_str old, const maki_subject *subject)
+{
+    maki_subject of = subject_of(d, old);
+    size_t n = 0;
+    while (n < of.count && n < subject->count && of.hashes[n] == subject->hashes[n])
+        n++;
+    return n;
 }
 
 /* Percentage of the terms of the shorter sentence that both share; 0 when it is less than `min_percent`. */
@@ -162,11 +181,19 @@ static unsigned overlap_percent(overlap o, unsigned min_percent)
     return percent >= min_percent ? percent : 0;
 }
 
+static bool has_digit(maki_str text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (maki_is_digit(text.ptr[i])) return true;
+    return false;
+}
+
 /* The item of a set with the most similar subject, the newest of equals; NULL: none reaches `min_percent`. */
 static maki_text_item *find_similar(const maki_digest *d, const maki_text_set *set,
                                     const maki_text_item *newest, const maki_subject *subject,
                                     unsigned min_percent, bool overridden)
 {
+    bool numbers = newest->len == 0 || has_digit(maki_text_item_text(newest));
     maki_text_item *best = NULL;
     unsigned best_percent = min_percent;
     for (size_t i = 0; i < set->count; i++) {
@@ -174,8 +201,9 @@ static maki_text_item *find_similar(const maki_digest *d, const maki_text_set *s
         bool open = e->key != newest->key && e->kind >= newest->kind &&
                     (overridden || e->state == MAKI_DECISION_LATEST);
         if (!open || !overlap_percent(estimate(e, subject), best_percent)) continue;
-        unsigned percent = overlap_percent(compare(d, e, subject), best_percent);
-        if (percent < best_percent) continue;
+        overlap o = compare(d, e, subject);
+        unsigned percent = overlap_percent(o, best_percent);
+        if (percent < best_percent || (!o.fresh && !numbers)) continue; /* it says nothing new */
         best = e;
         best_percent = percent;
     }
@@ -223,10 +251,67 @@ static void note_uses(maki_digest *d, const maki_subject *subject, uint64_t key)
     }
 }
 
-static bool has_digit(maki_str text)
+/* "Package manager" of "Package manager: yarn."; len 0: none. */
+static maki_str topic_of(maki_str text)
 {
-    for (size_t i = 0; i < text.len; i++)
-        if (maki_is_digit(text.ptr[i])) return true;
+    enum { TOPIC_MAX = 64 };
+    static const char general[] =
+        "Note|NB|PS|P.S.|FYI|TODO|Reminder|Important|Warning|Caution|Hint|Tip|Question|"
+        "Update|Correction|Idea|Example|Error|Fix|Result|Answer|Rule|Rules|注意|備考|"
+        "補足|例|質問|备注|例如|提示|问题|참고|주의|질문|예";
+    const maki_str wide = MAKI_LIT("：");
+    maki_str none = { text.ptr, 0 };
+    for (size_t i = 1; i + 1 < text.len && i < TOPIC_MAX; i++) {
+        char next = text.ptr[i + 1];
+        bool narrow = text.ptr[i] == ':' && (next == ' ' || (next & 0x80));
+        if (!narrow && !maki_str_starts(maki_str_skip(text, i), wide)) continue;
+        maki_str topic = maki_str_prefix(text, i);
+        return maki_str_in(topic, general) ? none : topic;
+    }
+    return none;
+}
+
+/* The next word of letters, digits and hyphens; false: none. */
+static bool next_word(maki_str *text, maki_str *word)
+{
+    size_t start = 0, end;
+    while (start < text->len && !maki_is_word_char(text->ptr[start]))
+        start++;
+    for (end = start;
+         end < text->len && (maki_is_word_char(text->ptr[end]) || text->ptr[end] == '-');)
+        end++;
+    *word = (maki_str){ text->ptr + start, end - start };
+    *text = maki_str_skip(*text, end);
+    return word->len > 0;
+}
+
+/* 74278d5 or ABC-123: the name of one commit, one ticket. */
+static bool is_reference(maki_str word)
+{
+    enum { HEX_MIN = 7, HEX_MAX = 40 };
+    size_t hex = 0, digits = 0, upper = 0;
+    for (size_t i = 0; i < word.len; i++) {
+        char c = word.ptr[i];
+        digits += maki_is_digit(c);
+        hex += maki_is_digit(c) || (c >= 'a' && c <= 'f');
+        upper += maki_is_upper(c) && upper == i;
+    }
+    bool commit = hex == word.len && word.len >= HEX_MIN && word.len <= HEX_MAX && digits < hex;
+    return (commit && digits) || (upper >= 2 && upper + 1 < word.len && word.ptr[upper] == '-' &&
+                                  upper + 1 + digits == word.len);
+}
+
+/* Is each about another commit or ticket? */
+static bool other_references(maki_str a, maki_str b)
+{
+    bool any = false;
+    for (maki_str word, rest = a; next_word(&rest, &word);) {
+        if (!is_reference(word)) continue;
+        if (maki_str_contains(b, word)) return false;
+        any = true;
+    }
+    for (maki_str word, rest = b; any && next_word(&rest, &word);)
+        if (is_reference(word)) return true;
     return false;
 }
 
@@ -236,32 +321,59 @@ static uint64_t term_bit(uint32_t term)
     return (uint64_t)1 << (term & 63);
 }
 
+static unsigned bits_of(uint64_t terms)
+{
+    return (unsigned)__builtin_popcountll(terms);
+}
+
 /* The bitmap folded to 64 bits: the bits of its terms. */
 static uint64_t folded(const maki_term_bitmap *a)
 {
     return a->bits[0] | a->bits[1] | a->bits[2] | a->bits[3];
 }
 
+/* "Lunch: pizza.", then "Lunch: soup." or "Lunch is soup now." */
+static bool same_topic(const maki_digest *d, const maki_text_item *old, maki_str text,
+                       const maki_subject *subject, unsigned manner)
+{
+    maki_str before = topic_of(maki_text_item_text(old)), now = topic_of(text);
+    if (!before.len && !now.len) return false;
+    maki_subject of = subject_of(d, before.len ? before : now);
+    if (before.len)
+        return has_terms(subject, &of) && ((manner & (MAKI_DECIDES | MAKI_CHANGES)) || now.len);
+    maki_subject all = subject_of(d, maki_text_item_text(old));
+    bool decided = old >= d->decisions.at && old < d->decisions.at + d->decisions.count;
+    return (decided || of.count > 1) && has_terms(&all, &of);
+}
+
 /* Percentage of the older statement's terms that the newer one repeats, if it is about the same; else 0.  The more
  * a sentence says that something changed, the fewer they need to be: "Redux is out" names only the old value.  One that
  * says nothing of the kind must have the older one's first term: "the sync is on Monday", "the sync is on Friday". */
-static unsigned same_subject(const maki_digest *d, const maki_text_item *old,
+static unsigned same_subject(const maki_digest *d, const maki_text_item *old, maki_str text,
                              const maki_subject *subject, uint32_t rare, unsigned manner)
 {
     enum { SHORT_TERMS = 4 };
     overlap o = compare(d, old, subject);
     bool clear = (manner & MAKI_NAMES) || !(~manner & (MAKI_DECIDES | MAKI_CHANGES));
     bool enough = o.shared >= (clear ? 2 : 3), same = false;
+    bool pair =
+        o.shared >= 2 || !(rare & MAKI_TERM_CJK); /* two characters alone, as 发布, say little */
     bool open = old->kind != MAKI_BY_ASSISTANT && old->state == MAKI_DECISION_LATEST;
-    if (!open || o.shared == 0 || o.shared == o.newer) return 0;
+    if (!open || o.shared == 0 || !o.fresh) return 0;
     if (old->last == d->messages && !(manner & MAKI_CHANGES)) return 0;
+    if (!(manner & MAKI_CHANGES) && other_references(maki_text_item_text(old), text)) return 0;
+    if (same_topic(d, old, text, subject, manner)) return o.shared * 100 / o.older;
     if (has_term(subject, old->counters[1]))
         same = enough && (clear ? o.shared * 2 >= o.older : o.shared * 5 >= o.older * 3);
-    if (manner & (MAKI_DECIDES | MAKI_CHANGES)) same |= old->link & term_bit(rare);
+    if (manner & (MAKI_DECIDES | MAKI_CHANGES))
+        same |= (old->link & term_bit(rare)) &&
+                (pair || bits_of(old->link) < 2 || subject->hashes[0] == rare);
+    if (clear && (manner & (MAKI_DECIDES | MAKI_CHANGES)))
+        same |= shared_beginning(d, maki_text_item_text(old), subject) >= 2;
     if (manner & MAKI_DECIDES)
         same |= enough && o.shared * 2 >= (o.older < o.newer ? o.older : o.newer);
     if (manner & MAKI_CHANGES) {
-        bool value = has_term(subject, old->counters[2]) || o.older <= SHORT_TERMS;
+        bool value = (pair && has_term(subject, old->counters[2])) || o.older <= SHORT_TERMS;
         same |= enough && o.shared * 3 >= o.older;
         same |= enough && o.shared * 5 >= (o.older < o.newer ? o.older : o.newer) * 2;
         same |= clear && value && !has_digit(maki_text_item_text(old));
@@ -271,15 +383,16 @@ static unsigned same_subject(const maki_digest *d, const maki_text_item *old,
     return same ? o.shared * 100 / o.older : 0;
 }
 
+/* A rule that may be overridden has a subject. */
 static maki_text_item *soft_rule(const maki_digest *d, uint64_t key)
 {
     maki_text_item *rule = maki_text_set_find(&d->rules, key);
-    return rule && rule->weight < MAKI_WEIGHT_ALWAYS ? rule : NULL;
+    return rule && rule->counters[1] ? rule : NULL;
 }
 
 /* What a person stated before about the same, the most similar; NULL: nothing. */
-static maki_text_item *find_statement(maki_digest *d, const maki_subject *subject, uint64_t key,
-                                      unsigned manner)
+static maki_text_item *find_statement(maki_digest *d, maki_str text, const maki_subject *subject,
+                                      uint64_t key, unsigned manner)
 {
     enum { RARE = 3 };
     maki_text_item *best = NULL;
@@ -294,7 +407,7 @@ static maki_text_item *find_statement(maki_digest *d, const maki_subject *subjec
         maki_text_item *old = maki_text_set_find(&d->decisions, use->key);
         if (!old) old = maki_text_set_find(&d->points, use->key);
         if (!old) old = soft_rule(d, use->key);
-        unsigned percent = old ? same_subject(d, old, subject, use->term, manner) : 0;
+        unsigned percent = old ? same_subject(d, old, text, subject, use->term, manner) : 0;
         if (percent <= best_percent) continue;
         best = old;
         best_percent = percent;
@@ -308,6 +421,7 @@ static void mark_overridden(maki_digest *d, maki_text_item *item)
     maki_str text = maki_text_item_text(item);
     item->state = MAKI_DECISION_OVERRIDDEN;
     if (item >= d->decisions.at && item < d->decisions.at + d->decisions.count) item->weight = 1;
+    if (item >= d->rules.at && item < d->rules.at + d->rules.count) item->weight = 1;
     for (size_t i = 0; i < d->points.count; i++) {
         maki_text_item *p = &d->points.at[i];
         if (p->len > item->len && maki_str_ends(maki_text_item_text(p), text))
@@ -323,8 +437,8 @@ static void override_item(maki_digest *d, maki_text_item *old, maki_text_item *n
 
 /* A decision overrides older ones on the same question, but the model's do not override the user's.  One that says
  * only "no, the other one" overrides the user's newest decision. */
-static void override_older(maki_digest *d, maki_text_item *newest, const maki_subject *subject,
-                           unsigned manner)
+static void override_older(maki_digest *d, maki_text_item *newest, maki_str text,
+                           const maki_subject *subject, unsigned manner)
 {
     bool change = manner & MAKI_CHANGES;
     enum { SHORT_TERMS = 3, CHANGE_PERCENT = 50, POINT_PERCENT = 50, SAME_PERCENT = 67 };
@@ -332,7 +446,7 @@ static void override_older(maki_digest *d, maki_text_item *newest, const maki_su
                                         change ? CHANGE_PERCENT : SAME_PERCENT, false);
     maki_text_item *point = find_similar(d, &d->points, newest, subject, POINT_PERCENT, false);
     if (!best && !point && newest->kind != MAKI_BY_ASSISTANT)
-        best = find_statement(d, subject, newest->key, manner | MAKI_DECIDES);
+        best = find_statement(d, text, subject, newest->key, manner | MAKI_DECIDES);
     bool without_subject = !best && !point && change && subject->count > 0 &&
                            (manner & (MAKI_NAMES | MAKI_DECIDES) || d->reading.before_len == 0) &&
                            maki_term_bitmap_shared(&newest->terms, &newest->terms) <= SHORT_TERMS;
@@ -341,13 +455,26 @@ static void override_older(maki_digest *d, maki_text_item *newest, const maki_su
     if (best) override_item(d, best, newest);
 }
 
+/* "House rules: lunch is at noon": what the rule itself says. */
+static maki_str without_heading(const maki_digest *d, maki_str text)
+{
+    maki_str heading = topic_of(text);
+    const unsigned rules = MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH | MAKI_KEYWORD_LIST;
+    if (!heading.len || !(maki_keywords_in(&d->keywords, heading) & rules)) return text;
+    return maki_str_skip(text, heading.len + 1);
+}
+
 void maki_digest_add_rule(maki_digest *d, maki_str text, uint32_t weight)
 {
     maki_text_item *rule =
         maki_text_set_add(&d->rules, maki_digest_sentence_key(text), text, weight, d->messages);
     rule->counters[0] = ++d->sequence;
-    if (weight >= MAKI_WEIGHT_ALWAYS) return;
-    maki_subject subject = subject_of(d, text); /* what only sounds like a rule may be overridden */
+    rule->counters[1] = 0;
+    maki_str alone = without_heading(d, text);
+    if (weight >= MAKI_WEIGHT_ALWAYS && maki_keywords_demand(maki_keywords_in(&d->keywords, alone)))
+        return;
+    maki_subject subject =
+        subject_of(d, alone); /* what only sounds like a rule may be overridden */
     set_subject(rule, &subject);
     rule->state = MAKI_DECISION_LATEST;
     note_uses(d, &subject, rule->key);
@@ -358,7 +485,7 @@ bool maki_digest_is_decided(maki_digest *d, maki_str text, unsigned manner)
     maki_subject subject = subject_of(d, text);
     const maki_text_item item = { .key = maki_digest_sentence_key(text), .kind = MAKI_BY_USER };
     return find_similar(d, &d->decisions, &item, &subject, 60, true) != NULL ||
-           find_statement(d, &subject, item.key, manner) != NULL;
+           find_statement(d, text, &subject, item.key, manner) != NULL;
 }
 
 void maki_digest_stated(maki_digest *d, maki_str text)
@@ -371,7 +498,7 @@ void maki_digest_mark_overridden(maki_digest *d, maki_str text, unsigned manner)
 {
     maki_subject subject = subject_of(d, text);
     maki_text_item item = { .terms = subject.terms };
-    override_older(d, &item, &subject, manner);
+    override_older(d, &item, text, &subject, manner);
 }
 
 void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_t weight,
@@ -385,7 +512,7 @@ void maki_digest_add_decision(maki_digest *d, maki_str text, uint8_t by, uint32_
     item->counters[0] = ++d->sequence;
     maki_subject subject = subject_of(d, text);
     set_subject(item, &subject);
-    if (!known) override_older(d, item, &subject, manner);
+    if (!known) override_older(d, item, text, &subject, manner);
     if (by != MAKI_BY_ASSISTANT) note_uses(d, &subject, item->key);
 }
 

@@ -108,7 +108,7 @@ typedef struct maki_digest_reader {
     char language[24];
     char file[MAKI_ENTITY_MAX]; /* the last path before it */
     size_t file_len;
-    bool ignored; /* inserted by the client: skip to the end of the text */
+    bool ignored; /* inserted by the client: skip to the tag that ends it */
     maki_bounded_text said;
     char before[MAKI_DIGEST_SENTENCE]; /* the previous sentence of the same text */
     size_t before_len;
@@ -159,7 +159,7 @@ struct maki_digest {
     maki_section section; /* of the earlier summary that is being read */
     maki_label part;
     maki_arena *arena;
-    char args[MAKI_DIGEST_ARGS];
+    char args[MAKI_DIGEST_ARGS]; /* of the call, or the text, that is being read */
 };
 
 /* ---- internals ------------------------------------------------------------------------------------- */
@@ -196,7 +196,7 @@ void maki_digest_add_error(maki_digest *d, maki_str line, uint64_t link, uint32_
 /* sentence.c: one sentence of the text that is being read; `item`: of a list.
  * True: it was inserted as a rule, decision or task of a person. */
 bool maki_digest_add_sentence(maki_digest *d, maki_str sentence, bool item);
-/* Sentences that an earlier summary quotes, as points of this kind. */
+/* Sentences of an earlier summary, as points of this kind; what a person wished stays a rule in softer words. */
 void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind);
 /* Score of a sentence: number of names, numbers, dates and quotations in it; of a person's, identifiers twice. */
 uint32_t maki_digest_score(maki_str sentence, unsigned bits, bool person);

@@ -195,37 +195,39 @@ static const struct {
                     "という方向|線で|に一本化|固める|書き留め|記録し|"
                     "と書いておい|で決|今のなし|のなし、|が正解|話し合|相談し|"
                     "話がつ",
-        [MAKI_ZH] = "决定|挪到|想通|决议|敲定|拍板|定下|定为|定在|定成|定了|定案|就定|选定|"
-                    "选用|选择|选了|就选|我选|采用|采纳|改用|改成|改为|改到|改回|"
-                    "改在|改主意|换成|换到|换用|换回|就用|还是用|还是|最终|最后|"
-                    "统一用|统一使用|统一为|约定|方案|不允许|变更|变了|推翻|"
-                    "取消|撤回|撤销|作废|作罢|废弃|放弃|不再用|不用了|不要了|"
-                    "算了|代替|取代|替换|而不是|回到|退回|更正|纠正|推迟|延期|"
-                    "顺延|延后|切换|切到|迁移|迁到|转到|转向|那就|那么就|我们用|"
-                    "咱们用|我们选|咱们选|我们走|我们就|咱们就|我们改|咱们改|"
-                    "以此为准|为准|前面说的|之前说的|重新考虑|想了想|再想|"
-                    "考虑后|商量后|讨论后|命名为|叫做|定名|起名|确定用|确定为|"
-                    "确定是|最终确定|已确定|就这么定|定好|不算|说错了|收回|记为|"
-                    "记成|定的是|就它|就这个|吧。|吧！|想好了|想清楚|主意已定|"
-                    "等等|不对|计划有变|就按|按照|不用|就这样|就这么|选|记下|"
-                    "写下|记作|换|改|定.|就是|那就是|商量好|说好|谈好|谈妥|商定|"
-                    "讲好|说定|讨论过|而是",
-        [MAKI_KO] = "결정|바꿀게|하기로|쓰기로|가기로|사용하기로|두기로|로 하자|"
-                    "로 합시다|으로 합시다|로 갑시다|로 가자|로 가겠|로 간다|"
-                    "로 갈|로 할게|로 하겠|으로 하겠|로 합니다|으로 합니다|"
-                    "로 해요|으로 해요|로 정|으로 정|정했|정하|정해|정한|바꾸|"
-                    "바꿔|바꿨|바뀌|최종|확정|채택|선택|골랐|고릅|전환|교체|취소|"
-                    "철회|번복|아니라|합의|미루|미뤄|연기|당기|당겨|정정|되돌|"
-                    "돌아가|돌아갑|옮겨|이전하|갈아|폐기|접고|접기|마음이 바|"
-                    "생각이 바|생각해 보니|생각해보니|다시 생각|재검토|결론|"
-                    "낙점|방향으로|쪽으로|계획이 바|계획 변경|사용하겠|씁시다|"
-                    "쓰자|부르기로|이름은|대신에|대신 |변경합|변경하|변경했|"
-                    "변경해|으로 변경|로 변경|잊어|없던|취소하|아까 말|마음을 정|"
-                    "마음 정|잠깐|아니,|아니요,|로 부탁|으로 부탁|로 해 주|"
-                    "로 해주|로 바|로 갑|고르겠|고를게|고릅니다|골라|적어 두|"
-                    "적어 둬|적어두|기록해|메모해|은 이제|는 이제|로 진행|"
-                    "으로 진행|기준으로|로 해 두|로 두|로 하기|로 통일|얘기해서|"
-                    "이야기해서|상의해|의논해|얘기 끝" } },
+        [MAKI_ZH] =
+            "了，上|了，用|了，走|了，选|决定|挪到|想通|决议|敲定|拍板|定下|定为|定在|定成|定了|定案|就定|选定|"
+            "选用|选择|选了|就选|我选|采用|采纳|改用|改成|改为|改到|改回|"
+            "改在|改主意|换成|换到|换用|换回|就用|还是用|还是|最终|最后|"
+            "统一用|统一使用|统一为|约定|方案|不允许|变更|变了|推翻|"
+            "取消|撤回|撤销|作废|作罢|废弃|放弃|不再用|不用了|不要了|"
+            "算了|代替|取代|替换|而不是|回到|退回|更正|纠正|推迟|延期|"
+            "顺延|延后|切换|切到|迁移|迁到|转到|转向|那就|那么就|我们用|"
+            "咱们用|我们选|咱们选|我们走|我们就|咱们就|我们改|咱们改|"
+            "以此为准|为准|前面说的|之前说的|重新考虑|想了想|再想|"
+            "考虑后|商量后|讨论后|命名为|叫做|定名|起名|确定用|确定为|"
+            "确定是|最终确定|已确定|就这么定|定好|不算|说错了|收回|记为|"
+            "记成|定的是|就它|就这个|吧。|吧！|想好了|想清楚|主意已定|"
+            "等等|不对|计划有变|就按|按照|不用|就这样|就这么|选|记下|"
+            "写下|记作|换|改|定.|就是|那就是|商量好|说好|谈好|谈妥|商定|"
+            "讲好|说定|讨论过|而是",
+        [MAKI_KO] =
+            "로 가죠|으로 가죠|옮겼|옮긴|미뤘|당겼|정리됐|정리했|정리하|낙착|로 갈래|로 갑니다|로 해야겠|로 쓸게|로 쓰겠|로 씁니다|결정|바꿀게|하기로|쓰기로|가기로|사용하기로|두기로|로 하자|"
+            "로 합시다|으로 합시다|로 갑시다|로 가자|로 가겠|로 간다|"
+            "로 갈|로 할게|로 하겠|으로 하겠|로 합니다|으로 합니다|"
+            "로 해요|으로 해요|로 정|으로 정|정했|정하|정해|정한|바꾸|"
+            "바꿔|바꿨|바뀌|최종|확정|채택|선택|골랐|고릅|전환|교체|취소|"
+            "철회|번복|아니라|합의|미루|미뤄|연기|당기|당겨|정정|되돌|"
+            "돌아가|돌아갑|옮겨|이전하|갈아|폐기|접고|접기|마음이 바|"
+            "생각이 바|생각해 보니|생각해보니|다시 생각|재검토|결론|"
+            "낙점|방향으로|쪽으로|계획이 바|계획 변경|사용하겠|씁시다|"
+            "쓰자|부르기로|이름은|대신에|대신 |변경합|변경하|변경했|"
+            "변경해|으로 변경|로 변경|잊어|없던|취소하|아까 말|마음을 정|"
+            "마음 정|잠깐|아니,|아니요,|로 부탁|으로 부탁|로 해 주|"
+            "로 해주|로 바|로 갑|고르겠|고를게|고릅니다|골라|적어 두|"
+            "적어 둬|적어두|기록해|메모해|은 이제|는 이제|로 진행|"
+            "으로 진행|기준으로|로 해 두|로 두|로 하기|로 통일|얘기해서|"
+            "이야기해서|상의해|의논해|얘기 끝" } },
     { MAKI_KEYWORD_CHANGE,
       { [MAKI_EN] =
             "now prefer|i'd now|i now|becomes|bump|raise|lower it|instead go|moving it|instead|actually|scrap|scratch|strike that|change|changed|changing|changes|"
@@ -244,18 +246,102 @@ static const struct {
             "確定|最新|乗り換え|忘れて|なかったことに|言い直|言い間違|"
             "前言|いや、|違う、|待って|今のなし|のなし、|引き継|ずらし|ずらす|振り出し|に延び",
         [MAKI_ZH] =
-            "想通|变成|变为|加到|减到|升到|降到|提到|搬到|弃用|更想用|接手|改由|刚才说的|到头来|改用|改成|改为|改到|改回|改主意|改在|换成|换到|换用|换回|"
+            "了，上|了，用|了，走|了，选|了，改|了，就|了，还|了，去|了，吃|了，找|了，直接|甭|想通|变成|变为|加到|减到|升到|降到|提到|搬到|弃用|更想用|接手|改由|刚才说的|到头来|改用|改成|改为|改到|改回|改主意|改在|换成|换到|换用|换回|"
             "还是|最终|最后|变更|变了|推翻|取消|撤回|撤销|作废|作罢|废弃|"
             "放弃|不再|不用了|不要了|算了|代替|取代|替换|而不是|回到|"
             "退回|恢复|更正|纠正|推迟|提前|延期|顺延|延后|切换|切到|迁移|"
             "迁到|转到|重新|想了想|再想|等等|敲定|拍板|不算|说错|收回|"
             "计划有变|不对|想好了|换|不用|而是|挪|推倒|接手|，不是|不，",
         [MAKI_KO] =
-            "바꿀|바꾼|바꿉|옮길|옮깁|늘려|늘리|줄여|줄이|올려|내려|아니다|이제 |잊고|아무래도|바꾸|바꿔|바꿨|바뀌|변경|대신|최종|취소|철회|번복|역시|"
+            "옮겼|옮긴|옮김|미뤘|당겼|늘렸|줄였|바꿔|으로 가죠|됐고|바꿀|바꾼|바꿉|옮길|옮깁|늘려|늘리|줄여|줄이|올려|내려|아니다|이제 |잊고|아무래도|바꾸|바꿔|바꿨|바뀌|변경|대신|최종|취소|철회|번복|역시|"
             "아니라|말고|미루|미뤄|연기|당기|당겨|정정|되돌|돌아가|"
             "돌아갑|옮기|옮겨|갈아|폐기|접고|접기|생각해 보니|"
             "생각해보니|다시 생각|재검토|전환|교체|결국|확정|이제는|"
             "더 이상|잠깐|잊어|없던|아니,|아까 말|밀렸|밀려|이어받|처음부터 다시|빼고" } },
+    { MAKI_KEYWORD_POLITE,
+      { [MAKI_EN] =
+            "could you|can you|would you|will you|do you mind|i'd rather|i would rather|we'd rather|"
+            "i'd prefer|i would prefer|we'd prefer|i prefer|we prefer|i'd appreciate|we'd appreciate|"
+            "appreciate it|would appreciate|appreciated|grateful|thankful|be glad|be happy|be best|"
+            "be better|be nice|be great|be good|be wise|be kind|so kind|kindly|favor|favour|i'd like|"
+            "we'd like|would like|i'd love|i'd want|i'd hate|i hope|we hope|if possible|please|try not|"
+            "try to|had better|better not|you'd better|best not|best to|i ask|i'm asking|we ask|ask you|"
+            "i beg|request that|i suggest|may i ask|might i ask|i wish|happier if|help if|it'd be|"
+            "would help|^don't|^do not|, don't|, do not|; don't|just don't|please don't|so don't|but don't|"
+            "and don't|then don't|welcome to|i don't want|we don't want|i do not want|wouldn't want|"
+            "really want|i'd feel",
+        [MAKI_JA] =
+            "いただけ|いただき|頂け|頂き|もらえ|もらい|くださ|下さ|助かり|助かる|ありがた|有難|"
+            "有り難|うれしい|嬉しい|幸い|お願い|願い|ほしい|欲しい|望まし|ほうがい|方がい|"
+            "ほうが良|方が良|ほうがよ|方がよ|ようにし|できれば|できたら|恐れ入|申し訳|無難",
+        [MAKI_ZH] =
+            "^别|，别|、别|就别|可别|先别|也别|都别|还是别|麻烦|请|拜托|希望|最好|能不能|可不可以|可否|能否|能别|劳驾|劳烦|烦请|建议|为好|"
+            "比较好|更好|为宜|为妙|好吗|行吗|可以吗|求你|我想|不如|但愿|谢谢|感谢|感激",
+        [MAKI_KO] =
+            "주시면|주실|주세요|주시|주면|줄래|줬으면|고맙|감사|좋겠|좋을|바랍|바라|부탁|했으면|"
+            "않았으면|될까|않을까|낫겠|나을|낫습|나아요|싶|가능하면|되도록|죄송|될까요" } },
+    { MAKI_KEYWORD_DENY,
+      { [MAKI_EN] =
+            "not|*n't|refrain*|avoid*|never|stop|stopped|without|nobody|no one|noone|none|"
+            "nothing|as is|as it is|as they are|the way it|the way they|alone|untouched|"
+            "unchanged|intact|hands off|out of|away from|no more|cease|quit|hold back|hold off|"
+            "skip|omit|drop the habit|anything but|nowhere|neither|spare",
+        [MAKI_JA] =
+            "ない|せずに|控え|避け|遠慮|やめ|止め|そのまま|なしで|抜きで|外して|除いて|触れ|"
+            "現状のまま|今のまま|ずにお",
+        [MAKI_ZH] =
+            "不要|不碰|不改|不动|不写|不放|不加|不直接|不在|不往|不把|不让|不给|别|勿|避开|"
+            "绕开|避免|免去|保持|原样|维持|停止|不再|少用|绕过|不做|不去|不用|不发|不提|不传",
+        [MAKI_KO] = "지 않|지 말|지말|말아|말았|말고|빼 주|빼주|빼고|피해|피하|삼가|자제|그대로|"
+                    "안 했|안 하|안 쓰|안 썼|없이|하지 않|멈춰|중단|제외|놔두|놔 두|내버려" } },
+    { MAKI_KEYWORD_INQUIRE,
+      { [MAKI_EN] =
+            "why|what|how|explain|tell me|show me|know if|check if|see if|whether|help me|"
+            "take a look|figure out|don't worry|don't mind|don't bother|don't know|wonder*|not working|doesn't work|fail*",
+        [MAKI_JA] =
+            "なぜ|どうして|何|どう|どこ|いつ|誰|どれ|教えて|説明|見て|調べ|でしょうか|動か|失敗",
+        [MAKI_ZH] =
+            "担心|客气|着急|为什么|什么|怎么|怎样|谁|哪|几|多少|讲讲|解释|看看|看一下|查一下|告诉|帮我|区别|失败",
+        [MAKI_KO] =
+            "왜|무엇|뭐|어떻게|어디|언제|누가|누구|어느|알려|설명|봐 주|찾아|확인해|차이|실패" } },
+    { MAKI_KEYWORD_TALK,
+      { [MAKI_EN] =
+            "i never|i always|i've never|i have never|i've always|we never|we always|it never|it always|"
+            "he never|he always|she never|she always|they never|they always|has never|had never|"
+            "has always|have always|had always|was never|were never|was always|were always|never been|"
+            "never seen|never knew|never liked|never gets|never stops|always gets|always been|as always|"
+            "like always|my mother|my father|my mom|my mum|my dad|my sister|my brother|my wife|"
+            "my husband|my son|my daughter|my kids|my grandmother|my grandfather|my grandma|my grandpa|"
+            "my aunt|my uncle|my cousin|my neighbour|my neighbor|my cat|my dog|my friend|my flat|"
+            "the weather|the kids|the cat|the dog|you must be|you must have|must be the|must have been",
+        [MAKI_JA] =
+            "祖母|祖父|母は|母が|父は|父が|姉|妹|兄は|兄が|弟|叔父|叔母|おばあ|おじい|友達|友人|"
+            "うちの猫|うちの犬|猫は|猫が|犬は|犬が|天気|子ども|子供|近所",
+        [MAKI_ZH] =
+            "奶奶|爷爷|外婆|外公|我妈|我爸|妈妈|爸爸|姐姐|妹妹|哥哥|弟弟|我朋友|朋友|邻居|我家猫|"
+            "我家狗|猫|我的狗|天气|孩子|老婆|老公",
+        [MAKI_KO] =
+            "할머니|할아버지|엄마|아빠|어머니|아버지|언니|누나|오빠|동생|이모|삼촌|친구|고양이|"
+            "강아지|날씨|이웃|아이가|아이들|남편|아내" } },
+    { MAKI_KEYWORD_RULE,
+      { [MAKI_EN] =
+            "have no business|has no business|don't want to see|do not want to see|"
+            "don't want any|rather you didn't|rather we didn't|better not|best not|"
+            "has to stay|have to stay|needs to stay|must stay|stays as|stay as|stays the way|"
+            "nor may|until i|until we|may only|may be read|writing to it",
+        [MAKI_JA] =
+            "$ないで|ご遠慮|ご容赦|お控え|ないでもらえ|ないでおいて|ないでいて|ないほうが|"
+            "ない方が|ないでおきた|見たくな|残るのは困|決まりです|決まりだ|決まりにな|お断り|"
+            "やめてくだ|やめて下さ|やめてほし|やめていただ|やめてもら|止めてくだ|止めてほし|"
+            "避けてくだ|避けて下さ|避けてほし|避けていただ|避けてもら|使わない|書かない|入れない|"
+            "置かない|出さない|変えない|消さない|送らない|しない方|しないほう",
+        [MAKI_ZH] = "最好不|最好别|不希望|不想看到|不想见到|不太想|尽量不|尽量别|不改为好|不动为好|"
+                    "是不行|可不行|才行|才可以|才能|以前不|之前不|保持原样|保持现状|不许再|轮不到|"
+                    "不在考虑|不予|概不|请避开|麻烦避开|别再",
+        [MAKI_KO] =
+            "않았으면|않으면 좋|않는 게|않는 것이|않는 편|않아 주|않아주|않아 줬|않도록|않게 해|"
+            "싶지 않|않기를|않길|말아 줬|말았으면|안 했으면|안 하면 좋|두면 안|지양|사양|"
+            "하면 곤란|안 될까|못 합니다|못합니다" } },
     { MAKI_KEYWORD_REFER,
       { [MAKI_EN] =
             "that rule|this rule|the rule|same rule|rule above|those rules|these rules|"
@@ -540,6 +626,13 @@ unsigned maki_keywords_each(const maki_keywords *keywords, maki_str text, maki_k
         }
     }
     return bits;
+}
+
+bool maki_keywords_demand(unsigned bits)
+{
+    const unsigned polite = MAKI_KEYWORD_POLITE | MAKI_KEYWORD_DENY;
+    bool asks = (bits & polite) == polite && !(bits & (MAKI_KEYWORD_INQUIRE | MAKI_KEYWORD_OPEN));
+    return (bits & MAKI_KEYWORD_RULE) || asks;
 }
 
 unsigned maki_keywords_in(const maki_keywords *keywords, maki_str text)

@@ -37,7 +37,11 @@ enum {
     MAKI_KEYWORD_SETTLED = 1 << 20, /* a decision, also when the model says it */
     MAKI_KEYWORD_LIST = 1 << 21,    /* in the line before a list: its items are rules */
     MAKI_KEYWORD_ANSWER = 1 << 22,  /* at the beginning: yes or no */
-    MAKI_KEYWORD_CHOICE = 1 << 23   /* one of what was offered */
+    MAKI_KEYWORD_CHOICE = 1 << 23,  /* one of what was offered */
+    MAKI_KEYWORD_POLITE = 1 << 24,  /* an indirect request: a rule if it denies something */
+    MAKI_KEYWORD_DENY = 1 << 25,    /* what is not to be, or to stay as it is */
+    MAKI_KEYWORD_INQUIRE = 1 << 26, /* asks for information */
+    MAKI_KEYWORD_TALK = 1 << 27     /* about how somebody is, or what happens */
 };
 
 enum { MAKI_KEYWORD_SLOTS = 4096, MAKI_KEYWORD_PHRASES = 4096 };
@@ -58,6 +62,8 @@ typedef struct maki_keywords {
 } maki_keywords;
 
 void maki_keywords_init(maki_keywords *keywords);
+/* Do the words demand something absolutely, plainly or politely? */
+bool maki_keywords_demand(unsigned bits);
 /* The bits of all phrases in `text`, which is valid UTF-8. */
 unsigned maki_keywords_in(const maki_keywords *keywords, maki_str text);
 /* The same; calls fn for each phrase with the text before and after it. */

@@ -55,13 +55,25 @@ static maki_status on_bytes(void *ctx, maki_str bytes, maki_err *err)
     return MAKI_OK;
 }
 
+static void begin(maki_line_reader *reader, maki_text_line_fn fn, void *ctx)
+{
+    reader->len = 0;
+    reader->fn = fn;
+    reader->ctx = ctx;
+}
+
+void maki_line_reader_text(maki_line_reader *reader, maki_str text, maki_text_line_fn fn, void *ctx)
+{
+    begin(reader, fn, ctx);
+    (void)on_bytes(reader, text, NULL); /* it never fails */
+    if (reader->len) emit(reader, reader->len, false);
+}
+
 void maki_line_reader_string(maki_line_reader *reader, maki_str string, maki_text_line_fn fn,
                              void *ctx)
 {
     maki_sink sink = { on_bytes, reader };
-    reader->len = 0;
-    reader->fn = fn;
-    reader->ctx = ctx;
+    begin(reader, fn, ctx);
     (void)maki_json_unescape_to(maki_json_strip_quotes(string), sink,
                                 NULL); /* the sink never fails */
     if (reader->len) emit(reader, reader->len, false);

@@ -24,5 +24,8 @@ typedef struct maki_line_reader {
 /* Call fn for each line of `string`, a JSON string that was checked. */
 void maki_line_reader_string(maki_line_reader *reader, maki_str string, maki_text_line_fn fn,
                              void *ctx);
+/* The same for a text that is not JSON. */
+void maki_line_reader_text(maki_line_reader *reader, maki_str text, maki_text_line_fn fn,
+                           void *ctx);
 
 #endif

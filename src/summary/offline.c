@@ -88,6 +88,14 @@ static uint64_t budget_of(const work *w, double ratio)
     return w->earlier && grown > budget ? grown : budget;
 }
 
+/* Those of an earlier summary are carried on in full as long as the whole becomes a sixth shorter. */
+static uint64_t rules_of_brief(const work *w)
+{
+    uint64_t new_tokens = w->tokens > w->earlier ? w->tokens - w->earlier : 0;
+    uint64_t all = w->tokens * 2 / 3, carried = w->earlier + new_tokens * 2 / 3;
+    return w->earlier ? max_u64(all, min_u64(carried, w->tokens * 5 / 6)) : all;
+}
+
 /* Rules and decisions may exceed the budget; of a short text they are added to it. */
 static maki_summary_limits limits_of(const maki_offline_options *options, const work *w)
 {
@@ -99,7 +107,7 @@ static maki_summary_limits limits_of(const maki_offline_options *options, const 
         bool brief = w->tokens < BRIEF;
         l.budget = budget_of(w, options->ratio);
         if (l.budget < BUDGET_MIN) l.budget = BUDGET_MIN;
-        l.rules = brief ? w->tokens * 2 / 3
+        l.rules = brief ? rules_of_brief(w)
                         : min_u64(w->tokens * 3 / 4, l.budget > RULES_MAX ? l.budget : RULES_MAX);
         if (l.rules < l.budget) l.rules = l.budget;
         l.user = brief ? l.budget : user_limit(w, l.budget);

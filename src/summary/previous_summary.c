@@ -45,7 +45,7 @@ static void carry_text(maki_digest *d, maki_bounded_text *said, maki_str text, u
 /* Insert a rule of the earlier summary, with more weight than a new one in equally strong words. */
 static void carry_rule(maki_digest *d, maki_str line)
 {
-    bool strong = maki_keywords_in(&d->keywords, line) & MAKI_KEYWORD_RULE;
+    bool strong = maki_keywords_demand(maki_keywords_in(&d->keywords, line));
     maki_entities_in(line, maki_digest_on_entity, d);
     if (unquote(line, &line)) maki_digest_add_rule(d, line, MAKI_WEIGHT_ALWAYS + strong);
 }
@@ -79,7 +79,9 @@ static void carry_point(maki_digest *d, maki_str line, uint8_t kind)
 {
     bool overridden = remove_overridden_mark(&line);
     maki_digest_add_sentences(d, line, kind);
-    maki_text_item *item = maki_text_set_find(&d->points, maki_digest_sentence_key(line));
+    uint64_t key = maki_digest_sentence_key(line);
+    maki_text_item *item = maki_text_set_find(&d->points, key);
+    if (!item) item = maki_text_set_find(&d->rules, key);
     if (item && overridden) item->state = MAKI_DECISION_OVERRIDDEN;
 }
 

@@ -5,9 +5,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/json_access.h"
 #include "base/str_util.h"
 #include "base/text.h"
 #include "summary/digest.h"
+#include "wire/inserted_text.h"
 
 enum { PASTED_MAX = 160 }; /* bytes: of a longer line only the sentence with the error is one */
 
@@ -136,7 +138,11 @@ static void on_line(void *ctx, maki_str line, bool more)
     maki_digest_reader *r = &d->reading;
     maki_str start = maki_str_trim(line);
     (void)more;
-    if (r->ignored) return;
+    bool ends = maki_str_contains(line, MAKI_LIT("</environment_details>")) ||
+                maki_str_contains(line, MAKI_LIT("</system-reminder>"));
+    bool ignored = r->ignored;
+    if (ignored && ends) r->ignored = false;
+    if (ignored) return;
     if (maki_str_starts(start, MAKI_LIT("```"))) {
         if (r->fenced) {
             close_fence(d);
@@ -148,7 +154,7 @@ static void on_line(void *ctx, maki_str line, bool more)
         if (r->shows_output) add_pasted_error(d, line);
     } else if (maki_str_starts(start, MAKI_LIT("<environment_details>")) ||
                maki_str_starts(start, MAKI_LIT("<system-reminder>"))) {
-        r->ignored = true; /* to the end of the text */
+        r->ignored = !ends;
     } else {
         if (line.len <= PASTED_MAX) add_pasted_error(d, line);
         read_prose_line(d, line);
@@ -196,17 +202,64 @@ static void insert_answer(maki_digest *d)
     memcpy(d->asked, before.ptr, d->asked_len);
 }
 
+/* Read the lines of a decoded text, or else of a JSON string. */
+static void read_text(maki_digest *d, maki_role role, maki_str string, const maki_str *decoded)
+{
+    maki_digest_reader *r = &d->reading;
+    *r = (maki_digest_reader){ .role = role };
+    answer_questions(d, role);
+    if (decoded)
+        maki_line_reader_text(&d->lines, *decoded, on_line, d);
+    else
+        maki_line_reader_string(&d->lines, string, on_line, d);
+    if (r->fenced) close_fence(d);
+    set_question_role(d, role);
+    insert_answer(d);
+}
+
+typedef struct decoded {
+    char *at;
+    size_t len;
+} decoded;
+
+static maki_status on_decoded(void *ctx, maki_str bytes, maki_err *err)
+{
+    decoded *out = ctx;
+    (void)err;
+    memcpy(out->at + out->len, bytes.ptr, bytes.len);
+    out->len += bytes.len;
+    return MAKI_OK;
+}
+
+/* What agents insert at both ends is not what a person said, but a file with the rules of a project is like a system
+ * message.  A longer text than the buffer holds is read as it is. */
+static bool read_without_inserted(maki_digest *d, maki_str string)
+{
+    decoded out = { d->args, 0 };
+    bool tags = memchr(string.ptr, '<', string.len) ||
+                maki_str_contains(string, MAKI_LIT("u003c")) ||
+                maki_str_contains(string, MAKI_LIT("u003C"));
+    if (!tags || string.len > sizeof d->args) return false;
+    (void)maki_json_unescape_to(maki_json_strip_quotes(string), (maki_sink){ on_decoded, &out },
+                                NULL);
+    maki_str text = { out.at, out.len };
+    maki_str head = maki_str_prefix(text, maki_inserted_head(text)),
+             said = maki_inserted_none(text);
+    bool project = maki_str_contains(head, MAKI_LIT("<INSTRUCTIONS>")) ||
+                   maki_str_contains(head, MAKI_LIT("<user_instructions>"));
+    if (project) read_text(d, MAKI_ROLE_SYSTEM, string, &head);
+    d->reading.said.len = 0;
+    if (said.len) read_text(d, MAKI_ROLE_USER, string, &said);
+    return true;
+}
+
 void maki_digest_add_text(maki_digest *d, maki_role role, maki_str string)
 {
     enum { REQUEST_MIN = 12 }; /* bytes: "go on" is no request */
     maki_digest_reader *r = &d->reading;
     if (role != MAKI_ROLE_USER && role != MAKI_ROLE_ASSISTANT && role != MAKI_ROLE_SYSTEM) return;
-    *r = (maki_digest_reader){ .role = role };
-    answer_questions(d, role);
-    maki_line_reader_string(&d->lines, string, on_line, d);
-    if (r->fenced) close_fence(d);
-    set_question_role(d, role);
-    insert_answer(d);
+    if (role != MAKI_ROLE_USER || !read_without_inserted(d, string))
+        read_text(d, role, string, NULL);
     if (r->said.len == 0 || role == MAKI_ROLE_SYSTEM) return;
     if (role == MAKI_ROLE_ASSISTANT) {
         d->answer = r->said;

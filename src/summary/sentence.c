@@ -251,12 +251,20 @@ static bool is_value(const maki_digest_reader *r, const sentence *s)
     return r->before_changed && s->text.len < SHORT && !(s->bits & other);
 }
 
+/* "My sister always sings": words of a rule in talk about somebody. */
+static bool is_talk(const sentence *s)
+{
+    return (s->bits & MAKI_KEYWORD_TALK) && !(s->bits & MAKI_KEYWORD_POLITE) && s->score == 0;
+}
+
 static bool classify_user_sentence(maki_digest *d, const sentence *s)
 {
     maki_digest_reader *r = &d->reading;
     unsigned bits = s->bits;
-    bool rule = bits & MAKI_KEYWORD_RULE, decision = bits & MAKI_KEYWORD_DECISION;
-    uint32_t weight = rule ? MAKI_WEIGHT_ALWAYS : SOFT;
+    bool decision = bits & MAKI_KEYWORD_DECISION;
+    bool asks = maki_keywords_demand(bits & ~(unsigned)MAKI_KEYWORD_RULE);
+    bool rule = (bits & MAKI_KEYWORD_RULE) || (asks && !decision);
+    uint32_t weight = rule && !is_talk(s) ? MAKI_WEIGHT_ALWAYS : SOFT;
     bool changes = decision && (bits & MAKI_KEYWORD_CHANGE);
     if (s->item && r->list && !(changes && r->list == &d->rules)) {
         insert_with_previous(d, r->list, s, MAKI_WEIGHT_ALWAYS);
@@ -273,7 +281,7 @@ static bool classify_user_sentence(maki_digest *d, const sentence *s)
     } else if ((bits & MAKI_KEYWORD_REFER) && (bits & (MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH))) {
         insert_with_previous(d, &d->rules, s, MAKI_WEIGHT_ALWAYS);
     } else if (rule) {
-        insert(d, &d->rules, s->text, s->question ? SOFT : weight, 0);
+        insert(d, &d->rules, s->text, s->question && !asks ? SOFT : weight, 0);
         if (decision || maki_digest_is_decided(d, s->text, manner_of(s) & MAKI_NAMES))
             maki_digest_mark_overridden(d, s->text, manner_of(s));
     } else if (bits & MAKI_KEYWORD_OPEN) {
@@ -441,10 +449,15 @@ bool maki_digest_add_sentence(maki_digest *d, maki_str text, bool item)
 
 void maki_digest_add_sentences(maki_digest *d, maki_str text, uint8_t kind)
 {
+    const unsigned rules = MAKI_KEYWORD_RULE | MAKI_KEYWORD_WISH | MAKI_KEYWORD_REFER;
     while (text.len) {
         size_t n = maki_sentence_len(text);
         sentence s = read_sentence(d, maki_str_prefix(text, n), false, kind != MAKI_BY_ASSISTANT);
         text = maki_str_skip(text, n);
-        if (s.text.len >= SENTENCE_MIN) insert_point(d, &s, kind);
+        if (s.text.len < SENTENCE_MIN) continue;
+        if (kind == MAKI_BY_USER && !s.question && (s.bits & rules))
+            maki_digest_add_rule(d, s.text, SOFT);
+        else
+            insert_point(d, &s, kind);
     }
 }

@@ -77,13 +77,13 @@ static void each_term(maki_str text, term_fn fn, void *ctx)
             word = mix(word, lower(code));
             letters++;
         } else {
-            if (letters >= 3) fn(ctx, spread(word));
+            if (letters >= 3) fn(ctx, spread(word) & ~(uint32_t)MAKI_TERM_CJK);
             terms += letters >= 3;
             word = empty;
             letters = 0;
         }
         if (cjk && previous && !(is_hiragana(cjk) && is_hiragana(previous))) {
-            fn(ctx, spread(mix(mix(empty, previous), cjk)));
+            fn(ctx, spread(mix(mix(empty, previous), cjk)) | MAKI_TERM_CJK);
             terms++;
         }
         previous = cjk;

@@ -10,6 +10,9 @@
 
 #include <maki/str.h>
 
+/* This bit of a hash: the term is two characters of Japanese, Chinese or Korean, not a word. */
+enum { MAKI_TERM_CJK = 1 << 16 };
+
 typedef struct maki_term_bitmap {
     uint64_t bits[4];
 } maki_term_bitmap;

@@ -36,6 +36,43 @@ static const struct {
       USER("Fix the login page.") SAYS("I fixed it.") USER("Now fix the logout page too."),
       { "First request: “Fix the login page.”", "Newest request: “Now fix the logout page too.”" },
       { "## Pending Tasks", "- -" } },
+    { "what an agent inserts at the end of a text is not what a person said",
+      USER("Fix the login page. <system-reminder>Today is Friday. Never say so.</system-reminder>")
+          SAYS("I fixed it."),
+      { "First request: “Fix the login page.”" },
+      { "Friday", "Never", "system-reminder" } },
+    { "nor at its beginning, however many lines it has",
+      USER("<system-reminder>\\nAlways use the list.\\n</system-reminder>\\nFix the login page.")
+          SAYS("I fixed it."),
+      { "First request: “Fix the login page.”" },
+      { "list", "system-reminder" } },
+    { "but a person may write after one, or about one",
+      USER("Hello there, friend.\\n<system-reminder>\\nUse the list.\\n</system-reminder>\\nNever "
+           "rename core.c.") USER("What is <system-reminder>a b</system-reminder> in log.txt for?"),
+      { "- “Never rename core.c.”",
+        "What is <system-reminder>a b</system-reminder> in log.txt for?" },
+      { "Use the list" } },
+    { "the rules of a project's file are rules",
+      USER("# AGENTS.md instructions for /x\\n<INSTRUCTIONS>\\nNever edit dist/"
+           "x.js.\\n</INSTRUCTIONS>") USER("Fix the login page."),
+      { "- “Never edit dist/x.js.”", "First request: “Fix the login page.”" },
+      { "INSTRUCTIONS" } },
+    { "indirect requests are rules, talk is none",
+      USER("Would you mind not sorting the imports?")
+          USER("We'd prefer that the keys stay untouched.") USER(
+              "My sister never liked Mondays, by the way.") USER("Could you explain why it fails?"),
+      { "Rules:\n- “Would you mind not sorting the imports?”\n- “We'd prefer that the keys stay "
+        "untouched.”\n\n" },
+      { 0 } },
+    { "two commits are two facts",
+      USER("Hello there.") USER("Commit 74278d5 brought the regression.")
+          USER("Commit a2be027 brought the regression."),
+      { "Commit 74278d5", "Commit a2be027" },
+      { "(overridden)" } },
+    { "a decision with its topic before it",
+      USER("Hello there.") USER("Lunch: pizza at noon.") USER("Fine by me.") USER("Lunch: soup."),
+      { "- Lunch: pizza at noon. (overridden)" },
+      { "soup. (overridden)" } },
     { "decisions word for word",
       USER("Hello there, friend.") SAYS("We decided to keep `max_rows` at 250. It is enough."),
       { "- “We decided to keep `max_rows` at 250.”" },
@@ -104,7 +141,7 @@ static const struct {
       CHAT_CALL("1", "shell", "{\\\"command\\\":[\\\"bash\\\",\\\"-lc\\\",\\\"go vet ./...\\\"]}")
           CHAT_RESULT(
               "1",
-              "{\\\"output\\\":\\\"a.go:3: error: bad\\\\n\\\",\\\"metadata\\\":{\\\"exit_code\\\":2}}")
+              "{\\\"output\\\":\\\"a.go:3: error: bad\\n\\\",\\\"metadata\\\":{\\\"exit_code\\\":2}}")
               CHAT_CALL("2", "read_file", "{\\\"path\\\":\\\"cmd/a.go\\\"}")
                   CHAT_RESULT("2", "package main"),
       { "- `go vet ./...`: a.go:3: error: bad", "failed (exit 2)", "cmd/a.go: read 1 (read_file)" },
