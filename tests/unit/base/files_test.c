@@ -211,7 +211,7 @@ static void test_write(const directory *f)
     fake_files_interrupt(&fe, 0);
     fake_files_fail_at(&fe, 2, ENOSPC);
     CHECK_STATUS(sink.write(sink.ctx, MAKI_LIT("xyz"), &err), MAKI_FULL, &err);
-    CHECK(strstr(err.msg, "writing: ") == err.msg);
+    CHECK(strstr(err.msg, "cannot write: ") == err.msg);
     fe.env.files->close(fe.env.files, fd);
     unlink(path);
 }
