@@ -59,7 +59,7 @@ test('errors, each in its provider\'s shape', async (t) => {
   }
   const wrong = await post(fake, '/v1/messages', '{');
   assert.equal(wrong.status, 400);
-  assert.match(JSON.parse(wrong.text).error.message, /not JSON/);
+  assert.match(JSON.parse(wrong.text).error.message, /invalid JSON/);
   assert.equal((await post(fake, '/v1/nothing', '{}')).status, 404);
   assert.match((await post(fake, '/v1/messages', '{}', { 'x-fake': 'sulky' })).text, /unknown scenario 'sulky'/);
 });
