@@ -421,7 +421,8 @@ static void mark_overridden(maki_digest *d, maki_text_item *item)
     maki_str text = maki_text_item_text(item);
     item->state = MAKI_DECISION_OVERRIDDEN;
     if (item >= d->decisions.at && item < d->decisions.at + d->decisions.count) item->weight = 1;
-    if (item >= d->rules.at && item < d->rules.at + d->rules.count) item->weight = 1;
+    bool rule = item >= d->rules.at && item < d->rules.at + d->rules.count;
+    if (rule && item->weight >= MAKI_WEIGHT_ALWAYS) item->weight = MAKI_WEIGHT_ALWAYS - 1;
     for (size_t i = 0; i < d->points.count; i++) {
         maki_text_item *p = &d->points.at[i];
         if (p->len > item->len && maki_str_ends(maki_text_item_text(p), text))

@@ -254,7 +254,8 @@ static bool is_value(const maki_digest_reader *r, const sentence *s)
 /* "My sister always sings": words of a rule in talk about somebody. */
 static bool is_talk(const sentence *s)
 {
-    return (s->bits & MAKI_KEYWORD_TALK) && !(s->bits & MAKI_KEYWORD_POLITE) && s->score == 0;
+    return (s->bits & MAKI_KEYWORD_TALK) && !(s->bits & MAKI_KEYWORD_POLITE) &&
+           s->score < IDENTIFIER;
 }
 
 static bool classify_user_sentence(maki_digest *d, const sentence *s)

@@ -59,8 +59,9 @@ static const struct {
       { "INSTRUCTIONS" } },
     { "indirect requests are rules, talk is none",
       USER("Would you mind not sorting the imports?")
-          USER("We'd prefer that the keys stay untouched.") USER(
-              "My sister never liked Mondays, by the way.") USER("Could you explain why it fails?"),
+          USER("We'd prefer that the keys stay untouched.")
+              USER("My sister never liked the heat, by the way.")
+                  USER("Could you explain why it fails?"),
       { "Rules:\n- “Would you mind not sorting the imports?”\n- “We'd prefer that the keys stay "
         "untouched.”\n\n" },
       { 0 } },
@@ -141,7 +142,7 @@ static const struct {
       CHAT_CALL("1", "shell", "{\\\"command\\\":[\\\"bash\\\",\\\"-lc\\\",\\\"go vet ./...\\\"]}")
           CHAT_RESULT(
               "1",
-              "{\\\"output\\\":\\\"a.go:3: error: bad\\n\\\",\\\"metadata\\\":{\\\"exit_code\\\":2}}")
+              "{\\\"output\\\":\\\"a.go:3: error: bad\\\\n\\\",\\\"metadata\\\":{\\\"exit_code\\\":2}}")
               CHAT_CALL("2", "read_file", "{\\\"path\\\":\\\"cmd/a.go\\\"}")
                   CHAT_RESULT("2", "package main"),
       { "- `go vet ./...`: a.go:3: error: bad", "failed (exit 2)", "cmd/a.go: read 1 (read_file)" },
