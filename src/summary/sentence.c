@@ -254,8 +254,9 @@ static bool is_value(const maki_digest_reader *r, const sentence *s)
 /* "My sister always sings": words of a rule in talk about somebody. */
 static bool is_talk(const sentence *s)
 {
+    uint32_t about = s->bits & MAKI_KEYWORD_ABOUT ? 2 : 0; /* "by the way" names nothing */
     return (s->bits & MAKI_KEYWORD_TALK) && !(s->bits & MAKI_KEYWORD_POLITE) &&
-           s->score < IDENTIFIER;
+           s->score < about + IDENTIFIER;
 }
 
 static bool classify_user_sentence(maki_digest *d, const sentence *s)
