@@ -14,7 +14,6 @@
 #include <sched.h>
 #include <sys/inotify.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 
 int maki_pipe(int ends[2])
 {
@@ -216,26 +215,6 @@ void maki_watch_read(int fd, maki_watch_fn *fn, void *ctx)
 }
 
 #endif
-
-void maki_thread_time_slice(unsigned us)
-{
-#if MAKI_LINUX && defined(SYS_sched_setattr)
-    /* struct sched_attr of <linux/sched/types.h>, which cannot be included together with <sched.h>; its first version */
-    struct {
-        uint32_t size, policy;
-        uint64_t flags;
-        int32_t nice;
-        uint32_t priority;
-        uint64_t runtime_ns, deadline_ns, period_ns;
-    } attributes;
-    if (syscall(SYS_sched_getattr, 0, &attributes, sizeof attributes, 0) != 0) return;
-    if (attributes.policy != SCHED_OTHER) return;
-    attributes.runtime_ns = 1000ULL * us;
-    (void)syscall(SYS_sched_setattr, 0, &attributes, 0);
-#else
-    (void)us;
-#endif
-}
 
 int64_t maki_process_id(void)
 {

@@ -53,10 +53,6 @@ int64_t maki_process_id(void);
 /* Get SIGTERM when the parent process ends. */
 void maki_exit_with_parent(void);
 
-/* Ask for turns of `us` microseconds on a core for this thread, instead of the scheduler's usual 3 ms: while it computes, others
- * that wake up wait no longer than that.  Best effort: Linux has it since 6.12. */
-void maki_thread_time_slice(unsigned us);
-
 /* Watch directories for changes (inotify).  A descriptor, readable when something has changed; -1 where the system cannot. */
 int maki_watch_open(void);
 /* Report names that appear in a directory; with `contents`, also those that vanish and files that are written to.

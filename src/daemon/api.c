@@ -11,11 +11,10 @@
 
 #include "base/alloc.h"
 #include "base/err.h"
-#include "base/platform.h"
 #include "base/str_util.h"
 #include "base/thread.h"
 
-enum { PENDING_MAX = 256 << 10, CHUNK_SIZE = 32 << 10, WORKERS = 4, TIME_SLICE_US = 100 };
+enum { PENDING_MAX = 256 << 10, CHUNK_SIZE = 32 << 10, WORKERS = 4 };
 
 typedef struct worker {
     maki_api *api;
@@ -224,8 +223,6 @@ static void *work(void *ctx)
 {
     const worker *w = ctx;
     maki_queue_item *item;
-    maki_thread_time_slice(
-        TIME_SLICE_US); /* a long operation must not keep a core from a short one */
     while ((item = maki_queue_pop(&w->api->queue, true)))
         answer(w, MAKI_CONTAINER_OF(item, job, item));
     return NULL;
